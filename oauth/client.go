@@ -1,0 +1,99 @@
+package oauth
+
+// Clients: RFC 7591 §2 (metadata), RFC 6749 §2.1 (types), draft-ietf-oauth-client-id-metadata-document (documents).
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// ClientKind says how a client became known.
+type ClientKind string
+
+// The three ways a client becomes known.
+const (
+	ClientDynamic    ClientKind = "dynamic"    // registered itself, RFC 7591
+	ClientDocument   ClientKind = "document"   // its id is the URL of its metadata document
+	ClientRegistered ClientKind = "registered" // entered by an administrator
+)
+
+// Client authentication methods at the token endpoint (RFC 7591 §2).
+const (
+	AuthNone  = "none"
+	AuthBasic = "client_secret_basic"
+	AuthPost  = "client_secret_post"
+)
+
+// Client is what the authorization server knows of an OAuth client.
+type Client struct {
+	ID   string
+	Kind ClientKind
+	// Name is what the client calls itself. It is a claim, not a fact.
+	Name string
+	// Host is the host name that the metadata document was fetched from; empty for other kinds.
+	Host string
+	// SecretHash is the SHA-256 of the secret; nil for public clients.
+	SecretHash []byte
+	// AuthMethods are the methods this client may use at the token endpoint. The first is the registered one.
+	AuthMethods   []string
+	RedirectURIs  []string
+	GrantTypes    []string
+	ResponseTypes []string
+	// Scope is the scope value of the registration, space separated; informative.
+	Scope           string
+	ApplicationType string
+	ClientURI       string
+	LogoURI         string
+	TOSURI          string
+	PolicyURI       string
+	SoftwareID      string
+	SoftwareVersion string
+	Contacts        []string
+	// Document is the state of the metadata document; nil for other kinds.
+	Document *DocumentState
+	// BlockedAt, when set, shuts the client out.
+	BlockedAt  *time.Time
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+}
+
+// DocumentState is the caching state of a client ID metadata document.
+type DocumentState struct {
+	ETag      string
+	Digest    []byte // SHA-256 of the body
+	FetchedAt time.Time
+	// FreshUntil is when the document must be asked for again.
+	FreshUntil time.Time
+}
+
+// Public reports whether the client may authenticate with none.
+func (c *Client) Public() bool { return slices.Contains(c.AuthMethods, AuthNone) }
+
+// HasGrantType reports whether the client may use the grant. authorization_code implies refresh_token.
+func (c *Client) HasGrantType(grant string) bool {
+	return slices.Contains(c.GrantTypes, grant) ||
+		grant == GrantRefreshToken && slices.Contains(c.GrantTypes, GrantAuthorizationCode)
+}
+
+// Grant types (RFC 6749 §4.1.3, §6).
+const (
+	GrantAuthorizationCode = "authorization_code"
+	GrantRefreshToken      = "refresh_token"
+)
+
+// ClientStore keeps clients.
+type ClientStore interface {
+	// Client returns the client with this id, or ErrNotFound.
+	Client(ctx context.Context, id string) (*Client, error)
+	// SaveClient inserts the client or replaces the row with its id. CreatedAt of an existing row stays.
+	SaveClient(ctx context.Context, c *Client) error
+	// TouchClient notes that the client was seen.
+	TouchClient(ctx context.Context, id string, at time.Time) error
+	// CountClients returns how many clients of the kind exist (the ceiling of dynamic registration).
+	CountClients(ctx context.Context, kind ClientKind) (int, error)
+	// ClientHasConnection reports whether a live connection names this client.
+	ClientHasConnection(ctx context.Context, id string) (bool, error)
+	// DeleteUnusedClients removes dynamic and document clients created before the time that never had a connection.
+	DeleteUnusedClients(ctx context.Context, before time.Time) (int, error)
+}

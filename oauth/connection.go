@@ -1,0 +1,184 @@
+package oauth
+
+// The rows between a person's approval and the tokens: request, code, connection, family, refresh token.
+// A connection is what RFC 6749 calls the authorization grant made durable: one person, one client, one resource.
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+)
+
+// AuthorizationRequest is a stored request to the authorization endpoint. Pages carry only its ID; its values are never
+// read from a form again.
+type AuthorizationRequest struct {
+	// ID is 32 random bytes in base64url. It is a capability: only its SHA-256 is stored.
+	ID string
+	// Parameters are the parameters as sent, for clients that can be checked only once the person is signed in.
+	Parameters map[string][]string
+	ClientID   string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	// DecidedAt is set by the one decision.
+	DecidedAt *time.Time
+	// Outcome is OutcomeAllowed or OutcomeDenied once decided.
+	Outcome string
+}
+
+// Outcomes of an authorization request.
+const (
+	OutcomeAllowed = "allowed"
+	OutcomeDenied  = "denied"
+)
+
+// Correlation names the request in logs and in the record of attempts without giving its capability away.
+func (r *AuthorizationRequest) Correlation() string { return RequestCorrelation(r.ID) }
+
+// RequestCorrelation is Correlation for a bare request id.
+func RequestCorrelation(id string) string {
+	return base64.RawURLEncoding.EncodeToString(HashSecret("request " + id))[:16]
+}
+
+// Approval is what a person allowed a client.
+type Approval struct {
+	UserID   string
+	ClientID string
+	Resource string
+	Scopes   []string
+	// Terms are the approval's product-specific parts as the embedding program defines them; this package stores them
+	// with the code, hands them to the store at the exchange, and never looks inside.
+	Terms json.RawMessage
+	// ExpiresAt ends the connection; nil means until ended.
+	ExpiresAt *time.Time
+}
+
+// AuthorizationCode is an issued code with all it is bound to (OAuth 2.1 §4.1.2).
+type AuthorizationCode struct {
+	Hash          []byte // SHA-256 of the code
+	RequestID     string // correlation id of the request (not its capability): for the record of attempts
+	Approval      Approval
+	RedirectURI   string
+	CodeChallenge string
+	AuthTime      time.Time
+	IssuedAt      time.Time
+	ExpiresAt     time.Time
+	UsedAt        *time.Time
+	// FamilyID is set at the redemption: what a replay ends.
+	FamilyID string
+}
+
+// Connection is the durable approval that tokens hang from.
+type Connection struct {
+	ID          string
+	UserID      string
+	ClientID    string
+	Resource    string
+	Scopes      []string
+	Terms       json.RawMessage
+	ExpiresAt   *time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	LastUsedAt  *time.Time
+	EndedAt     *time.Time
+	EndedReason string
+}
+
+// Family is one installation of a client under a connection: all tokens descended from one code.
+type Family struct {
+	ID           string
+	ConnectionID string
+	DeviceHint   string
+	CreatedAt    time.Time
+	LastUsedAt   *time.Time
+	EndedAt      *time.Time
+	EndedReason  string
+}
+
+// RefreshToken is one link of a family's chain.
+type RefreshToken struct {
+	Hash     []byte // SHA-256 of the token
+	FamilyID string
+	// ParentHash is the predecessor's hash; nil for the first.
+	ParentHash []byte
+	// SuccessorHash is set by the rotation that used this token up.
+	SuccessorHash []byte
+	// SuccessorSealed is the successor, encrypted under a key derived from this token, so that only its holder can read it.
+	SuccessorSealed []byte
+	CreatedAt       time.Time
+	// RotatedAt is when SuccessorHash was set.
+	RotatedAt *time.Time
+	ExpiresAt time.Time
+}
+
+// Reasons for the end of a connection or a family.
+const (
+	EndedByUser     = "user"
+	EndedByClient   = "client"
+	EndedByAdmin    = "admin"
+	EndedByReuse    = "reuse"
+	EndedByReplay   = "code_replay"
+	EndedByExpiry   = "expired"
+	EndedByDeletion = "client_deleted"
+)
+
+// RequestStore keeps authorization requests.
+type RequestStore interface {
+	// SaveRequest stores a new request.
+	SaveRequest(ctx context.Context, r *AuthorizationRequest) error
+	// Request returns the request with this id, or ErrNotFound. Expired rows are returned too.
+	Request(ctx context.Context, id string) (*AuthorizationRequest, error)
+	// DecideRequest marks the request decided and, when code is not nil, stores the code: one transaction, one winner.
+	// A request decided before gives ErrUsed.
+	DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *AuthorizationCode) error
+}
+
+// Redemption is one exchange of a code: the facts the store needs to do it in one transaction.
+type Redemption struct {
+	CodeHash []byte
+	At       time.Time
+	// NewConnectionID is used when the person has no live connection for this client and resource.
+	NewConnectionID string
+	FamilyID        string
+	DeviceHint      string
+	// Refresh is the family's first refresh token; its FamilyID is FamilyID.
+	Refresh *RefreshToken
+}
+
+// CodeStore keeps authorization codes and turns them into connections.
+type CodeStore interface {
+	// Code returns the code with this hash, or ErrNotFound.
+	Code(ctx context.Context, hash []byte) (*AuthorizationCode, error)
+	// RedeemCode uses the code up by one conditional UPDATE and, in the same transaction, creates the connection or
+	// updates the live one of the same person, client and resource to the approval, and creates family and refresh token.
+	// A code used before gives ErrUsed and changes nothing. A disabled person gives ErrEnded.
+	RedeemCode(ctx context.Context, r Redemption) (*Connection, error)
+}
+
+// Lineage is a refresh token with the rows it stands on.
+type Lineage struct {
+	Token      RefreshToken
+	Family     Family
+	Connection Connection
+	// SuccessorUsed reports whether the token's successor was itself rotated.
+	SuccessorUsed bool
+	// UserDisabled reports whether the person may no longer sign in.
+	UserDisabled bool
+}
+
+// TokenStore keeps refresh tokens, families and connections.
+type TokenStore interface {
+	// Lineage returns the refresh token with this hash together with family, connection and person, or ErrNotFound.
+	Lineage(ctx context.Context, hash []byte) (*Lineage, error)
+	// RotateRefreshToken sets the successor of the presented token by one conditional UPDATE (successor still unset) and
+	// inserts the successor, in one transaction. ErrConflict when another rotation won.
+	RotateRefreshToken(ctx context.Context, presented []byte, successor *RefreshToken, sealed []byte, at time.Time) error
+	// RenewRefreshToken moves the expiry of a token that is not rotated (confidential clients).
+	RenewRefreshToken(ctx context.Context, hash []byte, at, expires time.Time) error
+	// EndFamily ends one family. It reports whether this call ended it.
+	EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error)
+	// EndConnection ends a connection. It reports whether this call ended it.
+	EndConnection(ctx context.Context, id, reason string, at time.Time) (bool, error)
+	// RevokeAccessToken remembers the jti of one access token until its expiry, so that only it stops working.
+	RevokeAccessToken(ctx context.Context, jti string, expires time.Time) error
+}

@@ -1,0 +1,157 @@
+package oauth
+
+// Published metadata: RFC 8414 §2 (authorization server), OpenID Connect Discovery §3 (the same under another name),
+// RFC 9728 §2 (protected resources), RFC 9207 §3 (iss), draft-ietf-oauth-client-id-metadata-document §6. Only what works
+// is listed; members without a value are absent.
+
+import (
+	"net/url"
+	"slices"
+)
+
+// Paths of the endpoints below the issuer.
+const (
+	PathAuthorize = "/authorize"
+	PathToken     = "/token"
+	PathRegister  = "/register"
+	PathRevoke    = "/revoke"
+	PathJWKS      = "/.well-known/jwks.json"
+
+	// PathServerMetadata and PathOpenIDConfiguration are where Metadata and OpenIDConfiguration are served.
+	PathServerMetadata      = "/.well-known/oauth-authorization-server"
+	PathOpenIDConfiguration = "/.well-known/openid-configuration"
+	// PathResourceMetadata is put between host and path of a resource (RFC 9728 §3.1).
+	PathResourceMetadata = "/.well-known/oauth-protected-resource"
+)
+
+// ServerMetadata is the document of RFC 8414. Send it with Cache-Control: public, max-age=300.
+type ServerMetadata struct {
+	Issuer                                     string   `json:"issuer"`
+	AuthorizationEndpoint                      string   `json:"authorization_endpoint"`
+	TokenEndpoint                              string   `json:"token_endpoint"`
+	JWKSURI                                    string   `json:"jwks_uri"`
+	RegistrationEndpoint                       string   `json:"registration_endpoint,omitempty"`
+	RevocationEndpoint                         string   `json:"revocation_endpoint"`
+	ScopesSupported                            []string `json:"scopes_supported,omitempty"`
+	ResponseTypesSupported                     []string `json:"response_types_supported"`
+	ResponseModesSupported                     []string `json:"response_modes_supported"`
+	GrantTypesSupported                        []string `json:"grant_types_supported"`
+	TokenEndpointAuthMethodsSupported          []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationEndpointAuthMethodsSupported     []string `json:"revocation_endpoint_auth_methods_supported"`
+	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
+	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
+	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
+	// RequestParameterSupported and RequestURIParameterSupported are stated because OpenID Connect has true as the default
+	// of the second.
+	RequestParameterSupported    bool     `json:"request_parameter_supported"`
+	RequestURIParameterSupported bool     `json:"request_uri_parameter_supported"`
+	ProtectedResources           []string `json:"protected_resources,omitempty"`
+	ServiceDocumentation         string   `json:"service_documentation,omitempty"`
+}
+
+// OpenIDMetadata is the same document with what parsers of OpenID Connect Discovery demand besides.
+type OpenIDMetadata struct {
+	ServerMetadata
+	SubjectTypesSupported            []string `json:"subject_types_supported"`
+	IDTokenSigningAlgValuesSupported []string `json:"id_token_signing_alg_values_supported"`
+}
+
+// ResourceMetadata is the document of RFC 9728.
+type ResourceMetadata struct {
+	Resource               string   `json:"resource"`
+	AuthorizationServers   []string `json:"authorization_servers"`
+	ScopesSupported        []string `json:"scopes_supported,omitempty"`
+	BearerMethodsSupported []string `json:"bearer_methods_supported"`
+	ResourceName           string   `json:"resource_name,omitempty"`
+}
+
+// Metadata returns the authorization server's metadata. All URLs come from the configured issuer.
+func (s *Server) Metadata() *ServerMetadata {
+	methods := []string{AuthNone, AuthBasic, AuthPost}
+	m := &ServerMetadata{
+		Issuer:                                     s.cfg.Issuer,
+		AuthorizationEndpoint:                      s.cfg.Issuer + PathAuthorize,
+		TokenEndpoint:                              s.cfg.Issuer + PathToken,
+		JWKSURI:                                    s.cfg.Issuer + PathJWKS,
+		RevocationEndpoint:                         s.cfg.Issuer + PathRevoke,
+		ScopesSupported:                            s.supportedScopes(),
+		ResponseTypesSupported:                     []string{"code"},
+		ResponseModesSupported:                     []string{"query"},
+		GrantTypesSupported:                        []string{GrantAuthorizationCode, GrantRefreshToken},
+		TokenEndpointAuthMethodsSupported:          methods,
+		RevocationEndpointAuthMethodsSupported:     methods,
+		CodeChallengeMethodsSupported:              []string{ChallengeS256},
+		AuthorizationResponseISSParameterSupported: true,
+		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
+		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	if s.cfg.DynamicRegistration {
+		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister
+	}
+	for _, r := range s.cfg.Resources {
+		m.ProtectedResources = append(m.ProtectedResources, r.URI)
+	}
+	return m
+}
+
+// supportedScopes lists the scopes of all resources, and offline_access, which resources never list.
+func (s *Server) supportedScopes() []string {
+	var scopes []string
+	for _, r := range s.cfg.Resources {
+		for _, scope := range r.Scopes {
+			if !slices.Contains(scopes, scope.Name) {
+				scopes = append(scopes, scope.Name)
+			}
+		}
+	}
+	return append(scopes, ScopeOfflineAccess)
+}
+
+// OpenIDConfiguration returns the metadata for clients that look under the name of OpenID Connect Discovery. Their
+// parsers demand the added members. No ID token is issued: openid is not among the scopes.
+func (s *Server) OpenIDConfiguration() *OpenIDMetadata {
+	algorithm := s.cfg.SigningAlgorithm
+	if algorithm == "" {
+		algorithm = "ES256"
+	}
+	return &OpenIDMetadata{
+		ServerMetadata:                   *s.Metadata(),
+		SubjectTypesSupported:            []string{"public"},
+		IDTokenSigningAlgValuesSupported: []string{algorithm},
+	}
+}
+
+// ResourceMetadata returns the metadata of the resource with exactly this URI.
+func (s *Server) ResourceMetadata(uri string) (*ResourceMetadata, bool) {
+	for i := range s.cfg.Resources {
+		r := &s.cfg.Resources[i]
+		if r.URI == uri {
+			return &ResourceMetadata{
+				Resource:               r.URI,
+				AuthorizationServers:   []string{s.cfg.Issuer},
+				ScopesSupported:        r.baseline(),
+				BearerMethodsSupported: []string{"header"},
+				ResourceName:           r.Name,
+			}, true
+		}
+	}
+	return nil, false
+}
+
+// ResourceMetadataURL returns where the metadata of a resource is published: the well-known path goes between host and
+// path (RFC 9728 §3.1). It is "" for something that is not a URL.
+func ResourceMetadataURL(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	path := u.EscapedPath()
+	if path == "/" {
+		path = ""
+	}
+	location := u.Scheme + "://" + u.Host + PathResourceMetadata + path
+	if u.RawQuery != "" {
+		location += "?" + u.RawQuery
+	}
+	return location
+}

@@ -1,0 +1,28 @@
+package oauthtest
+
+import (
+	"testing"
+
+	"gatehouse/oauth"
+)
+
+// Fixture is a fresh set of stores for one test, with the two things about people that the contract needs.
+type Fixture struct {
+	oauth.Stores
+	// NewUser makes a person who may sign in and returns the id.
+	NewUser func(t *testing.T) string
+	// DisableUser takes the person's right to sign in.
+	DisableUser func(t *testing.T, id string)
+}
+
+// RunStoreTests runs the contract that every implementation of the stores keeps, races included. newFixture is called
+// once for each test, possibly from several goroutines.
+func RunStoreTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+	t.Helper()
+	t.Run("clients", func(t *testing.T) { t.Parallel(); runClientTests(t, newFixture) })
+	t.Run("requests", func(t *testing.T) { t.Parallel(); runRequestTests(t, newFixture) })
+	t.Run("codes", func(t *testing.T) { t.Parallel(); runCodeTests(t, newFixture) })
+	t.Run("tokens", func(t *testing.T) { t.Parallel(); runTokenTests(t, newFixture) })
+	t.Run("keys", func(t *testing.T) { t.Parallel(); runKeyTests(t, newFixture) })
+	t.Run("races", func(t *testing.T) { t.Parallel(); runRaceTests(t, newFixture) })
+}

@@ -1,0 +1,288 @@
+package oauthtest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"gatehouse/oauth"
+)
+
+// Memory keeps everything in maps behind one lock, which makes every method one atomic step. It implements all the
+// stores of package oauth.
+type Memory struct {
+	mu          sync.Mutex
+	users       map[string]bool // id → disabled
+	clients     map[string]*oauth.Client
+	requests    map[string]*oauth.AuthorizationRequest // by hash of the id
+	codes       map[string]*oauth.AuthorizationCode    // by hash
+	connections map[string]*oauth.Connection
+	families    map[string]*oauth.Family
+	refresh     map[string]*oauth.RefreshToken // by hash
+	revoked     map[string]time.Time           // jti → expiry
+	keys        []oauth.SigningKey
+	fail        error
+}
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{
+		users:       map[string]bool{},
+		clients:     map[string]*oauth.Client{},
+		requests:    map[string]*oauth.AuthorizationRequest{},
+		codes:       map[string]*oauth.AuthorizationCode{},
+		connections: map[string]*oauth.Connection{},
+		families:    map[string]*oauth.Family{},
+		refresh:     map[string]*oauth.RefreshToken{},
+		revoked:     map[string]time.Time{},
+	}
+}
+
+// Stores returns the store in all its roles.
+func (m *Memory) Stores() oauth.Stores {
+	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m}
+}
+
+// Fail makes every following call return err, as a database that is down would. Nil ends that.
+func (m *Memory) Fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = err
+}
+
+// AddUser makes a person known who may sign in.
+func (m *Memory) AddUser(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users[id] = false
+}
+
+// DisableUser takes a person's right to sign in.
+func (m *Memory) DisableUser(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.users[id] = true
+}
+
+// Revoked reports whether RevokeAccessToken was called for this token id.
+func (m *Memory) Revoked(jti string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, ok := m.revoked[jti]
+	return ok
+}
+
+// Connection returns a copy of the connection, or nil.
+func (m *Memory) Connection(id string) *oauth.Connection {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := m.connections[id]; c != nil {
+		return copyConnection(c)
+	}
+	return nil
+}
+
+// Family returns a copy of the family, or nil.
+func (m *Memory) Family(id string) *oauth.Family {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.families[id]; f != nil {
+		c := *f
+		return &c
+	}
+	return nil
+}
+
+// lock takes the lock and reports the failure set with Fail or that of the context.
+func (m *Memory) lock(ctx context.Context) (unlock func(), err error) {
+	m.mu.Lock()
+	if err = m.fail; err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		m.mu.Unlock()
+		return nil, err
+	}
+	return m.mu.Unlock, nil
+}
+
+// SaveRequest implements oauth.RequestStore.
+func (m *Memory) SaveRequest(ctx context.Context, r *oauth.AuthorizationRequest) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c := copyRequest(r)
+	c.ID = ""
+	m.requests[string(oauth.HashSecret(r.ID))] = c
+	return nil
+}
+
+// Request implements oauth.RequestStore.
+func (m *Memory) Request(ctx context.Context, id string) (*oauth.AuthorizationRequest, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r := m.requests[string(oauth.HashSecret(id))]
+	if r == nil {
+		return nil, oauth.ErrNotFound
+	}
+	c := copyRequest(r)
+	c.ID = id
+	return c, nil
+}
+
+// DecideRequest implements oauth.RequestStore.
+func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *oauth.AuthorizationCode) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r := m.requests[string(oauth.HashSecret(id))]
+	switch {
+	case r == nil:
+		return oauth.ErrNotFound
+	case r.DecidedAt != nil:
+		return oauth.ErrUsed
+	}
+	r.DecidedAt, r.Outcome = &at, outcome
+	if code != nil {
+		m.codes[string(code.Hash)] = copyCode(code)
+	}
+	return nil
+}
+
+func copyRequest(r *oauth.AuthorizationRequest) *oauth.AuthorizationRequest {
+	c := *r
+	c.Parameters = make(map[string][]string, len(r.Parameters))
+	for name, values := range r.Parameters {
+		c.Parameters[name] = slices.Clone(values)
+	}
+	return &c
+}
+
+func copyCode(code *oauth.AuthorizationCode) *oauth.AuthorizationCode {
+	c := *code
+	c.Approval.Scopes = slices.Clone(code.Approval.Scopes)
+	c.Approval.Terms = slices.Clone(code.Approval.Terms)
+	return &c
+}
+
+func copyConnection(connection *oauth.Connection) *oauth.Connection {
+	c := *connection
+	c.Scopes = slices.Clone(connection.Scopes)
+	c.Terms = slices.Clone(connection.Terms)
+	return &c
+}
+
+// Client implements oauth.ClientStore.
+func (m *Memory) Client(ctx context.Context, id string) (*oauth.Client, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if c := m.clients[id]; c != nil {
+		return copyClient(c), nil
+	}
+	return nil, oauth.ErrNotFound
+}
+
+// SaveClient implements oauth.ClientStore.
+func (m *Memory) SaveClient(ctx context.Context, client *oauth.Client) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	c := copyClient(client)
+	if old := m.clients[c.ID]; old != nil {
+		c.CreatedAt = old.CreatedAt
+	}
+	m.clients[c.ID] = c
+	return nil
+}
+
+// TouchClient implements oauth.ClientStore.
+func (m *Memory) TouchClient(ctx context.Context, id string, at time.Time) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if c := m.clients[id]; c != nil {
+		c.LastSeenAt = at
+	}
+	return nil
+}
+
+// CountClients implements oauth.ClientStore.
+func (m *Memory) CountClients(ctx context.Context, kind oauth.ClientKind) (int, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	n := 0
+	for _, c := range m.clients {
+		if c.Kind == kind {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// ClientHasConnection implements oauth.ClientStore.
+func (m *Memory) ClientHasConnection(ctx context.Context, id string) (bool, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	for _, c := range m.connections {
+		if c.ClientID == id && c.EndedAt == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// DeleteUnusedClients implements oauth.ClientStore.
+func (m *Memory) DeleteUnusedClients(ctx context.Context, before time.Time) (int, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	used := map[string]bool{}
+	for _, c := range m.connections {
+		used[c.ClientID] = true
+	}
+	size := len(m.clients)
+	maps.DeleteFunc(m.clients, func(id string, c *oauth.Client) bool {
+		return c.Kind != oauth.ClientRegistered && c.CreatedAt.Before(before) && !used[id]
+	})
+	return size - len(m.clients), nil
+}
+
+func copyClient(client *oauth.Client) *oauth.Client {
+	c := *client
+	c.SecretHash = slices.Clone(client.SecretHash)
+	c.AuthMethods = slices.Clone(client.AuthMethods)
+	c.RedirectURIs = slices.Clone(client.RedirectURIs)
+	c.GrantTypes = slices.Clone(client.GrantTypes)
+	c.ResponseTypes = slices.Clone(client.ResponseTypes)
+	c.Contacts = slices.Clone(client.Contacts)
+	if client.Document != nil {
+		d := *client.Document
+		d.Digest = slices.Clone(d.Digest)
+		c.Document = &d
+	}
+	return &c
+}

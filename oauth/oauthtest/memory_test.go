@@ -1,0 +1,25 @@
+package oauthtest_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+
+	"gatehouse/oauth/oauthtest"
+)
+
+func TestMemoryStores(t *testing.T) {
+	t.Parallel()
+	oauthtest.RunStoreTests(t, func(*testing.T) oauthtest.Fixture {
+		m := oauthtest.NewMemory()
+		return oauthtest.Fixture{
+			Stores: m.Stores(),
+			NewUser: func(*testing.T) string {
+				id := uuid.NewString()
+				m.AddUser(id)
+				return id
+			},
+			DisableUser: func(_ *testing.T, id string) { m.DisableUser(id) },
+		}
+	})
+}

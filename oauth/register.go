@@ -1,0 +1,177 @@
+package oauth
+
+// Dynamic client registration: RFC 7591 §2, §3. Left out: software statements (ignored, §3.1.1), initial access tokens,
+// management (RFC 7592; so no registration_access_token is returned).
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// defaultMaxDynamicClients is the ceiling of self-registered clients.
+const defaultMaxDynamicClients = 100_000
+
+// Registration is the answer to a registration (RFC 7591 §3.2.1): everything as stored. Send it with status 201 and
+// Cache-Control: no-store. Optional members are absent rather than null, and a secret never stands next to none: some
+// clients stumble over either.
+type Registration struct {
+	ClientID         string `json:"client_id"`
+	ClientIDIssuedAt int64  `json:"client_id_issued_at"`
+	ClientSecret     string `json:"client_secret,omitempty"`
+	// ClientSecretExpiresAt is there exactly when ClientSecret is; 0 means never.
+	ClientSecretExpiresAt   *int64   `json:"client_secret_expires_at,omitempty"`
+	RedirectURIs            []string `json:"redirect_uris"`
+	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
+	GrantTypes              []string `json:"grant_types"`
+	ResponseTypes           []string `json:"response_types"`
+	ApplicationType         string   `json:"application_type,omitempty"`
+	ClientName              string   `json:"client_name,omitempty"`
+	ClientURI               string   `json:"client_uri,omitempty"`
+	LogoURI                 string   `json:"logo_uri,omitempty"`
+	TOSURI                  string   `json:"tos_uri,omitempty"`
+	PolicyURI               string   `json:"policy_uri,omitempty"`
+	Scope                   string   `json:"scope,omitempty"`
+	Contacts                []string `json:"contacts,omitempty"`
+	SoftwareID              string   `json:"software_id,omitempty"`
+	SoftwareVersion         string   `json:"software_version,omitempty"`
+}
+
+// Register registers a client from the JSON body of its request. Errors are *Error.
+func (s *Server) Register(ctx context.Context, body []byte) (*Registration, error) {
+	c, secret, err := s.register(ctx, body, false)
+	if err != nil {
+		step := Step{Name: StepRegister, Check: "registration"}
+		if e := (*Error)(nil); errors.As(err, &e) {
+			step.Check, step.Reason = e.Check, e.Description
+		}
+		s.observe(ctx, step)
+		return nil, err
+	}
+	s.observe(ctx, Step{Name: StepRegister, OK: true, ClientID: c.ID,
+		Detail: fmt.Sprintf("%s, %d redirect URIs, first to %s", c.AuthMethods[0], len(c.RedirectURIs), redirectHost(c.RedirectURIs[0]))})
+	return newRegistration(c, secret), nil
+}
+
+// RegisterByAdmin registers a client that an administrator enters: the same checks, but neither the switch of
+// self-registration nor its ceiling holds. Errors are *Error.
+func (s *Server) RegisterByAdmin(ctx context.Context, body []byte) (*Registration, error) {
+	c, secret, err := s.register(ctx, body, true)
+	if err != nil {
+		return nil, err
+	}
+	return newRegistration(c, secret), nil
+}
+
+// register checks in the order: switched on, metadata, ceiling; so that a client's developer hears of mistakes first.
+func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client, string, error) {
+	if !admin && !s.cfg.DynamicRegistration {
+		return nil, "", AccessDenied("Dynamic client registration is switched off.").WithCheck("registration")
+	}
+	m, err := decodeMetadata(body)
+	if err != nil {
+		return nil, "", InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
+	}
+	c, err := m.client(s.redirectExceptions())
+	if err != nil {
+		return nil, "", err
+	}
+	if c.AuthMethods, err = registeredMethods(m); err != nil {
+		return nil, "", err
+	}
+	if !admin {
+		if err := s.checkCeiling(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	secret, err := s.identify(c)
+	if err != nil {
+		return nil, "", ServerError(fmt.Errorf("register client: %w", err))
+	}
+	if admin {
+		c.Kind = ClientRegistered
+	}
+	if err := s.stores.Clients.SaveClient(ctx, c); err != nil {
+		return nil, "", TemporarilyUnavailable(fmt.Errorf("register client: %w", err)).WithCheck("store")
+	}
+	return c, secret, nil
+}
+
+// registeredMethods are the authentication methods of a registration. An omitted method means client_secret_basic
+// (RFC 7591 §2); such a client gets a secret and may send it either way, since it did not say how it will.
+func registeredMethods(m clientMetadata) ([]string, error) {
+	method, err := m.text("token_endpoint_auth_method")
+	if err != nil {
+		return nil, err
+	}
+	choices, err := m.list("token_endpoint_auth_methods_supported")
+	if err != nil {
+		return nil, err
+	}
+	offered := []string{AuthNone, AuthBasic, AuthPost}
+	switch {
+	case method == "" && len(choices) == 0:
+		return []string{AuthBasic, AuthPost}, nil
+	case slices.Contains(offered, method):
+		return []string{method}, nil
+	}
+	// OpenID Connect RP Metadata Choices: the client lists all that it can do.
+	for _, choice := range offered {
+		if slices.Contains(choices, choice) {
+			return []string{choice}, nil
+		}
+	}
+	return nil, InvalidClientMetadata("The token_endpoint_auth_method is not supported. Use none, client_secret_basic or client_secret_post.").
+		WithCheck("token_endpoint_auth_method")
+}
+
+// checkCeiling holds the global ceiling. There is no limit per address: hosted clients register all their users'
+// installations from a few addresses.
+func (s *Server) checkCeiling(ctx context.Context) error {
+	ceiling := s.cfg.MaxDynamicClients
+	if ceiling == 0 {
+		ceiling = defaultMaxDynamicClients
+	}
+	n, err := s.stores.Clients.CountClients(ctx, ClientDynamic)
+	if err != nil {
+		return TemporarilyUnavailable(fmt.Errorf("count clients: %w", err)).WithCheck("store")
+	}
+	if n >= ceiling {
+		e := TemporarilyUnavailable(errors.New("ceiling of self-registered clients reached")).WithCheck("ceiling")
+		e.RetryAfter = time.Hour
+		return e
+	}
+	return nil
+}
+
+// identify gives the client its id, times and, unless it is public, a secret. Ids and secrets are free of the
+// characters on which clients differ in encoding Basic credentials, and ids can never be taken for document URLs.
+func (s *Server) identify(c *Client) (secret string, err error) {
+	if c.ID, err = newID(s.cfg.Rand, prefixClientID); err != nil {
+		return "", err
+	}
+	c.Kind = ClientDynamic
+	c.CreatedAt = s.now()
+	c.LastSeenAt = c.CreatedAt
+	if c.Public() {
+		return "", nil
+	}
+	secret, c.SecretHash, err = newSecret(s.cfg.Rand, prefixClientSecret)
+	return secret, err
+}
+
+func newRegistration(c *Client, secret string) *Registration {
+	r := &Registration{
+		ClientID: c.ID, ClientIDIssuedAt: c.CreatedAt.Unix(), ClientSecret: secret,
+		RedirectURIs: c.RedirectURIs, TokenEndpointAuthMethod: c.AuthMethods[0],
+		GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes, ApplicationType: c.ApplicationType,
+		ClientName: c.Name, ClientURI: c.ClientURI, LogoURI: c.LogoURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI,
+		Scope: c.Scope, Contacts: c.Contacts, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
+	}
+	if secret != "" {
+		r.ClientSecretExpiresAt = new(int64)
+	}
+	return r
+}

@@ -1,0 +1,106 @@
+package oauth
+
+// The token endpoint without HTTP: OAuth 2.1 §3.2.
+//
+// The endpoint owns its phases in a fixed order: client, grant, scope, resource, mint. A grant fills in its own phase and
+// cannot forget a shared check. Nothing is used up before everything that can be refused has been checked.
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+)
+
+// Token answers a token request. The error is always an *Error.
+func (s *Server) Token(ctx context.Context, form url.Values, auth ClientAuthentication) (*TokenResponse, error) {
+	if e := checkSingle(form); e != nil {
+		return nil, e
+	}
+	client, err := s.AuthenticateClient(ctx, auth)
+	if err != nil {
+		return nil, storeFailure("authenticate client", err)
+	}
+	if client.BlockedAt != nil {
+		return nil, InvalidClient("The client is blocked.").WithCheck("client")
+	}
+	request := parseTokenRequest(form)
+	if e := checkGrantType(client, request.grantType); e != nil {
+		s.observeToken(ctx, request.grantType, client, nil, e)
+		return nil, e
+	}
+	var response *TokenResponse
+	var grant *tokenGrant
+	if request.grantType == GrantAuthorizationCode {
+		response, grant, err = s.exchangeCode(ctx, client, request)
+	} else {
+		response, grant, err = s.refresh(ctx, client, request)
+	}
+	s.observeToken(ctx, request.grantType, client, grant, err)
+	if err != nil {
+		return nil, err
+	}
+	return response, nil
+}
+
+func checkGrantType(client *Client, grant string) *Error {
+	switch grant {
+	case "":
+		return InvalidRequest("The grant_type is missing.").WithCheck("grant_type")
+	case GrantAuthorizationCode, GrantRefreshToken:
+		if !client.HasGrantType(grant) {
+			return UnauthorizedClient("The client is not registered for this grant.").WithCheck("grant_type")
+		}
+		return nil
+	}
+	return UnsupportedGrantType("The grant_type is not supported.").WithCheck("grant_type")
+}
+
+// tokenGrant is what a grant proved: the basis of an access token.
+type tokenGrant struct {
+	requestID    string // correlation of the authorization request, if known
+	userID       string
+	clientID     string
+	resource     *Resource
+	scopes       []string
+	narrowed     bool
+	connectionID string
+	familyID     string
+	// ends is when the connection ends, if it does: no token outlives it.
+	ends *time.Time
+}
+
+// respond makes the access token and the answer.
+func (s *Server) respond(ctx context.Context, grant *tokenGrant, refreshToken string) (*TokenResponse, *Error) {
+	token, expires, err := s.mint(ctx, grant)
+	if err != nil {
+		return nil, err
+	}
+	return &TokenResponse{
+		AccessToken:  token,
+		TokenType:    "Bearer",
+		ExpiresIn:    int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
+		RefreshToken: refreshToken,
+		Scope:        formatScope(grant.scopes),
+		ConnectionID: grant.connectionID,
+		FamilyID:     grant.familyID,
+	}, nil
+}
+
+func (s *Server) observeToken(ctx context.Context, grantType string, client *Client, grant *tokenGrant, err error) {
+	step := Step{Name: StepTokenRefresh, OK: err == nil, ClientID: client.ID, Detail: grantType}
+	if grantType == GrantAuthorizationCode {
+		step.Name = StepCodeRedeemed
+	}
+	if grant != nil {
+		step.RequestID, step.UserID, step.ConnectionID = grant.requestID, grant.userID, grant.connectionID
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		step.Check, step.Reason = e.Check, e.Description
+	}
+	if len(step.Detail) > 64 {
+		step.Detail = step.Detail[:64] // a grant type nobody knows may be long
+	}
+	s.observe(ctx, step)
+}

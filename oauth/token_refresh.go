@@ -1,0 +1,277 @@
+package oauth
+
+// The refresh token grant: OAuth 2.1 §4.3, §4.3.1 (rotation and reuse), §4.3.3; RFC 9700 §4.14.2.
+//
+// A public client's token is rotated at each use. An answer can get lost, and programs that share one stored token use
+// it at the same time; so the direct predecessor gets the same successor again for as long as that was never used. The
+// successor is kept encrypted under a key derived from the predecessor: the database alone cannot read it. A token whose
+// successor was used is reuse: one of its holders is a thief, and the family ends. With a grace of zero every second use
+// is reuse.
+//
+// A confidential client proves itself at each use; its token is not rotated, since each rotation is a chance to lose a
+// session (§4.3.1 demands it of public clients only).
+
+import (
+	"bytes"
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// refresh answers a refresh: first everything that can be refused, then the access token, and the rotation last, so that
+// no failure costs the client its token.
+func (s *Server) refresh(ctx context.Context, client *Client, request tokenRequest) (*TokenResponse, *tokenGrant, error) {
+	if request.refreshToken == "" {
+		return nil, nil, InvalidRequest("The refresh_token is missing.").WithCheck("refresh_token")
+	}
+	lineage, e := s.lineage(ctx, client, request.refreshToken)
+	if e != nil {
+		return nil, nil, e
+	}
+	grant := &tokenGrant{
+		userID: lineage.Connection.UserID, clientID: client.ID, connectionID: lineage.Connection.ID,
+		familyID: lineage.Family.ID, ends: lineage.Connection.ExpiresAt,
+	}
+	if grant.resource = s.resource(lineage.Connection.Resource); grant.resource == nil {
+		// Not invalid_target: clients give up on that, but authorize anew on invalid_grant.
+		return nil, grant, InvalidGrant("The resource of this token is not served any more.").WithCheck("resource_gone")
+	}
+	if e := s.checkAlive(lineage, grant.resource); e != nil {
+		return nil, grant, e
+	}
+	if isReuse(lineage, grant.resource) {
+		return nil, grant, s.reused(ctx, lineage)
+	}
+	if e := narrow(grant, lineage.Connection.Scopes, request.scope); e != nil {
+		return nil, grant, e
+	}
+	if !s.matches(request.resources, grant.resource.URI) {
+		return nil, grant, InvalidTarget("The resource is not the one that was authorized.").WithCheck("resource")
+	}
+	response, e := s.respond(ctx, grant, request.refreshToken)
+	if e != nil {
+		return nil, grant, e
+	}
+	if response.RefreshToken, e = s.advance(ctx, client, grant.resource, lineage, request.refreshToken); e != nil {
+		return nil, grant, e
+	}
+	return response, grant, nil
+}
+
+// lineage finds the token and makes sure that it belongs to the client.
+func (s *Server) lineage(ctx context.Context, client *Client, token string) (*Lineage, *Error) {
+	lineage, err := s.stores.Tokens.Lineage(ctx, HashSecret(token))
+	if errors.Is(err, ErrNotFound) {
+		return nil, InvalidGrant("The refresh token is unknown or has expired.").WithCheck("refresh_token")
+	}
+	if err != nil {
+		return nil, storeFailure("read refresh token", err)
+	}
+	if lineage.Connection.ClientID != client.ID {
+		return nil, InvalidGrant("The refresh token was issued to another client.").WithCheck("refresh_client")
+	}
+	return lineage, nil
+}
+
+// checkAlive checks everything that may have ended.
+func (s *Server) checkAlive(l *Lineage, resource *Resource) *Error {
+	now := s.now()
+	switch {
+	case l.UserDisabled:
+		return InvalidGrant("The account behind this token is not active.").WithCheck("account")
+	case l.Connection.EndedAt != nil:
+		return InvalidGrant("The connection behind this token has ended.").WithCheck("connection_ended")
+	case l.Connection.ExpiresAt != nil && !l.Connection.ExpiresAt.After(now):
+		return InvalidGrant("The connection behind this token has expired.").WithCheck("connection_expired")
+	case l.Family.EndedAt != nil:
+		return InvalidGrant("The session behind this token has ended.").WithCheck("family_ended")
+	case resource.RefreshTokenLimit > 0 && !l.Family.CreatedAt.Add(resource.RefreshTokenLimit).After(now):
+		return InvalidGrant("The session behind this token has reached its age limit.").WithCheck("family_limit")
+	case !refreshExpiry(&l.Token, resource).After(now):
+		return InvalidGrant("The refresh token is unknown or has expired.").WithCheck("refresh_expired")
+	}
+	return nil
+}
+
+// refreshExpiry is when the token stops to be accepted. Its use renewed the life, also where only the server knows of
+// that use because the answer got lost.
+func refreshExpiry(t *RefreshToken, resource *Resource) time.Time {
+	if t.RotatedAt == nil {
+		return t.ExpiresAt
+	}
+	if renewed := t.RotatedAt.Add(resource.refreshTokenLife()); renewed.After(t.ExpiresAt) {
+		return renewed
+	}
+	return t.ExpiresAt
+}
+
+// isReuse reports whether a rotated token comes from somebody who is not its last holder.
+func isReuse(l *Lineage, resource *Resource) bool {
+	return l.Token.SuccessorHash != nil && (l.SuccessorUsed || resource.refreshGrace() == 0)
+}
+
+// reused ends the family (§4.3.1).
+func (s *Server) reused(ctx context.Context, l *Lineage) *Error {
+	ctx, cancel := finish(ctx)
+	defer cancel()
+	ended, err := s.stores.Tokens.EndFamily(ctx, l.Family.ID, EndedByReuse, s.now())
+	if err != nil {
+		return storeFailure("end family after reuse", err)
+	}
+	if ended {
+		s.observe(ctx, Step{
+			Name: StepReuseDetected, ClientID: l.Connection.ClientID, UserID: l.Connection.UserID,
+			ConnectionID: l.Connection.ID, Check: "refresh_reuse", Reason: "A refresh token was used again after its successor.",
+			Detail: "family " + l.Family.ID,
+		})
+	}
+	return InvalidGrant("The refresh token was used before. The session has ended.").WithCheck("refresh_reuse")
+}
+
+// narrow sets the scopes of the new access token. The connection keeps all of its own (§4.3.1).
+func narrow(grant *tokenGrant, allowed []string, scope string) *Error {
+	grant.scopes = allowed
+	asked, err := parseScope(scope)
+	if err != nil {
+		return storeFailure("parse scope", err)
+	}
+	asked = slices.DeleteFunc(asked, func(s string) bool { return s == ScopeOfflineAccess })
+	if len(asked) == 0 {
+		return nil
+	}
+	if !isSubset(asked, grant.resource.expand(allowed)) {
+		return InvalidScope("The scope exceeds what was authorized.").WithCheck("scope")
+	}
+	asked = grant.resource.expand(asked)
+	if !isSubset(grant.resource.expand(allowed), asked) {
+		grant.scopes, grant.narrowed = asked, true
+	}
+	return nil
+}
+
+// advance moves the chain on and returns the refresh token that the client holds from now on.
+func (s *Server) advance(ctx context.Context, client *Client, resource *Resource, l *Lineage, presented string) (string, *Error) {
+	ctx, cancel := finish(ctx)
+	defer cancel()
+	switch {
+	case l.Token.SuccessorHash != nil:
+		return s.successorAgain(ctx, resource, l, presented)
+	case client.Public():
+		return s.rotate(ctx, client, resource, l, presented)
+	}
+	now := s.now()
+	if err := s.stores.Tokens.RenewRefreshToken(ctx, l.Token.Hash, now, now.Add(resource.refreshTokenLife())); err != nil {
+		return "", storeFailure("renew refresh token", err)
+	}
+	return presented, nil
+}
+
+func (s *Server) rotate(ctx context.Context, client *Client, resource *Resource, l *Lineage, presented string) (string, *Error) {
+	secret, hash, err := newSecret(s.cfg.Rand, prefixRefreshToken)
+	if err != nil {
+		return "", ServerError(err)
+	}
+	sealed, err := sealSuccessor(s.cfg.Rand, presented, secret)
+	if err != nil {
+		return "", ServerError(err)
+	}
+	now := s.now()
+	successor := &RefreshToken{
+		Hash: hash, FamilyID: l.Family.ID, ParentHash: l.Token.Hash, CreatedAt: now, ExpiresAt: now.Add(resource.refreshTokenLife()),
+	}
+	err = s.stores.Tokens.RotateRefreshToken(ctx, l.Token.Hash, successor, sealed, now)
+	switch {
+	case err == nil:
+		return secret, nil
+	case !errors.Is(err, ErrConflict):
+		return "", storeFailure("rotate refresh token", err)
+	}
+	return s.overtaken(ctx, client, resource, presented)
+}
+
+// overtaken answers after another request rotated the same token first: with its result, as if this one had come later.
+func (s *Server) overtaken(ctx context.Context, client *Client, resource *Resource, presented string) (string, *Error) {
+	l, e := s.lineage(ctx, client, presented)
+	if e != nil {
+		return "", e
+	}
+	if e := s.checkAlive(l, resource); e != nil {
+		return "", e
+	}
+	if l.Token.SuccessorHash == nil {
+		return "", storeFailure("rotate refresh token", errors.New("conflict, but no successor"))
+	}
+	if isReuse(l, resource) {
+		return "", s.reused(ctx, l)
+	}
+	return s.successorAgain(ctx, resource, l, presented)
+}
+
+// successorAgain gives the predecessor's holder the same successor. After the grace its life starts anew, as at any use.
+func (s *Server) successorAgain(ctx context.Context, resource *Resource, l *Lineage, presented string) (string, *Error) {
+	secret, err := openSuccessor(presented, l.Token.SuccessorSealed)
+	if err != nil {
+		return "", ServerError(err)
+	}
+	if !bytes.Equal(HashSecret(secret), l.Token.SuccessorHash) {
+		return "", ServerError(errors.New("sealed successor is not the stored one"))
+	}
+	now := s.now()
+	if l.Token.RotatedAt != nil && now.Sub(*l.Token.RotatedAt) > resource.refreshGrace() {
+		if err := s.stores.Tokens.RenewRefreshToken(ctx, l.Token.SuccessorHash, now, now.Add(resource.refreshTokenLife())); err != nil {
+			return "", storeFailure("renew successor", err)
+		}
+	}
+	return secret, nil
+}
+
+// successorInfo separates the key from all others that could be derived from a token.
+const successorInfo = "oauth refresh token successor v1"
+
+func successorCipher(presented string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, []byte(presented), nil, successorInfo, 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive successor key: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("make successor cipher: %w", err)
+	}
+	return cipher.NewGCM(block)
+}
+
+// sealSuccessor encrypts the successor for the holder of the presented token.
+func sealSuccessor(rand io.Reader, presented, successor string) ([]byte, error) {
+	aead, err := successorCipher(presented)
+	if err != nil {
+		return nil, err
+	}
+	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(successor)+aead.Overhead())
+	if _, err := io.ReadFull(rand, nonce); err != nil {
+		return nil, fmt.Errorf("read random bytes: %w", err)
+	}
+	return aead.Seal(nonce, nonce, []byte(successor), HashSecret(presented)), nil
+}
+
+func openSuccessor(presented string, sealed []byte) (string, error) {
+	aead, err := successorCipher(presented)
+	if err != nil {
+		return "", err
+	}
+	if len(sealed) < aead.NonceSize() {
+		return "", errors.New("open successor: too short")
+	}
+	nonce, box := sealed[:aead.NonceSize()], sealed[aead.NonceSize():]
+	plain, err := aead.Open(nil, nonce, box, HashSecret(presented))
+	if err != nil {
+		return "", fmt.Errorf("open successor: %w", err)
+	}
+	return string(plain), nil
+}

@@ -1,0 +1,18 @@
+package oauth
+
+// The successful answer of the token endpoint: OAuth 2.1 §3.2.3.
+
+// TokenResponse is the JSON body of a successful token request. Send it with Cache-Control: no-store.
+type TokenResponse struct {
+	AccessToken string `json:"access_token"`
+	// TokenType is always Bearer.
+	TokenType string `json:"token_type"`
+	// ExpiresIn is the life of the access token in seconds, as a number: some clients refuse a string.
+	ExpiresIn    int64  `json:"expires_in"`
+	RefreshToken string `json:"refresh_token,omitempty"`
+	// Scope is always stated, since the person may have allowed less than was asked.
+	Scope string `json:"scope"`
+	// ConnectionID and FamilyID are for the caller's log.
+	ConnectionID string `json:"-"`
+	FamilyID     string `json:"-"`
+}
