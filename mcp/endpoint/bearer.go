@@ -1,0 +1,104 @@
+package endpoint
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"gatehouse/app/account"
+	"gatehouse/app/home"
+	"gatehouse/oauth"
+)
+
+// authenticate turns the Authorization field into a principal: RFC 6750 §2.1, OAuth 2.1 §5.1. A token in the query or
+// the body counts as none (BR-5).
+func (e *Endpoint) authenticate(r *http.Request) (*home.Principal, error) {
+	values := r.Header.Values("Authorization")
+	if len(values) > 1 {
+		return nil, oauth.InvalidRequest("Send the Authorization field once.")
+	}
+	if len(values) == 0 || strings.TrimSpace(values[0]) == "" {
+		return nil, errNoToken
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	switch {
+	case !strings.EqualFold(scheme, "Bearer"):
+		return nil, errNoToken
+	case token == "" || strings.ContainsAny(token, " ,"):
+		return nil, oauth.InvalidRequest("The Authorization field must hold one bearer token.")
+	case strings.HasPrefix(token, "gth_"):
+		return e.personal(r, token)
+	default:
+		return e.connection(r, token)
+	}
+}
+
+func (e *Endpoint) personal(r *http.Request, token string) (*home.Principal, error) {
+	if !e.cfg.Profile.PersonalTokens {
+		return nil, oauth.InvalidToken("Personal tokens are not accepted here.")
+	}
+	p, err := e.cfg.Tokens.PrincipalByToken(r.Context(), token)
+	if errors.Is(err, account.ErrUnauthorized) {
+		return nil, oauth.InvalidToken("This personal token is unknown, expired or revoked.").WithCause(err)
+	}
+	return p, err
+}
+
+// connection verifies the signature and then reads the row; both must agree on every request. The row decides: scopes
+// of the connection hold at once for all its tokens (CN-74), unless this token was narrowed at a refresh.
+func (e *Endpoint) connection(r *http.Request, token string) (*home.Principal, error) {
+	if e.cfg.Verify == nil {
+		return nil, oauth.InvalidToken("Only personal tokens are accepted here.")
+	}
+	at, err := e.cfg.Verify.VerifyAccessToken(r.Context(), token, e.cfg.Profile.Resource)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.cfg.Connections.PrincipalByConnection(r.Context(), at.ConnectionID, at.FamilyID, at.ID, e.cfg.Now())
+	if errors.Is(err, oauth.ErrNotFound) || errors.Is(err, oauth.ErrEnded) {
+		return nil, oauth.InvalidToken("This connection has ended.").WithCause(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.UserID != at.Subject || p.ClientID != at.ClientID {
+		return nil, oauth.InvalidToken("This token does not belong to the connection it names.")
+	}
+	if at.Narrowed {
+		p.Scopes = intersect(p.Scopes, at.Scopes)
+	}
+	return p, nil
+}
+
+func intersect(a, b []string) []string {
+	out := make([]string, 0, len(a))
+	for _, s := range a {
+		for _, t := range b {
+			if s == t {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// refuseBearer writes what the bearer step came to: 401 with a challenge, 400 for a malformed field, 503 for a fault of
+// ours, which never looks like a bad token, since clients throw tokens away for that.
+func (e *Endpoint) refuseBearer(w http.ResponseWriter, r *http.Request, err error) {
+	var protocol *oauth.Error
+	switch {
+	case errors.Is(err, errNoToken):
+		e.observe(r, Event{Outcome: "challenged"})
+		w.Header().Set("WWW-Authenticate", e.challenge("", ""))
+		refuse(w, http.StatusUnauthorized, "Sign in first: this endpoint needs a bearer token.")
+	case errors.As(err, &protocol) && (protocol.Status == http.StatusUnauthorized || protocol.Status == http.StatusBadRequest):
+		e.observe(r, Event{Outcome: "refused", Reason: protocol.Description})
+		w.Header().Set("WWW-Authenticate", e.challenge(protocol.Code, protocol.Description))
+		refuse(w, protocol.Status, protocol.Description)
+	default:
+		e.cfg.Log.Error("bearer step", "cause", err)
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusServiceUnavailable, "The server cannot answer right now. Try again shortly.")
+	}
+}

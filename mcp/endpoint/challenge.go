@@ -1,0 +1,54 @@
+package endpoint
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"gatehouse/mcp"
+	"gatehouse/oauth"
+)
+
+// challenge is the WWW-Authenticate value of a 401 or 400: RFC 6750 §3, RFC 9728 §5.1. Bearer comes first and every
+// value is quoted and free of quotes, since some clients neither look past the first scheme nor unescape (BR-7). error
+// stands only where a token was sent (BR-1).
+func (e *Endpoint) challenge(code, description string) string {
+	return e.buildChallenge(code, description, e.cfg.Profile.ChallengeScope)
+}
+
+func (e *Endpoint) buildChallenge(code, description, scope string) string {
+	var b strings.Builder
+	b.WriteString("Bearer")
+	sep := " "
+	add := func(name, value string) {
+		if value != "" {
+			b.WriteString(sep + name + `="` + oauth.CleanDescription(value) + `"`)
+			sep = ", "
+		}
+	}
+	add("error", code)
+	add("error_description", description)
+	add("resource_metadata", e.cfg.Profile.MetadataURL)
+	add("scope", scope)
+	return b.String()
+}
+
+// ScopeRefusal is the 403 for an operation that needs more scopes than the caller holds: RFC 6750 §3.1 and MCP's scope
+// challenge. scope names all the scopes the operation needs at once (BR-3).
+func (e *Endpoint) ScopeRefusal(scope string) *mcp.HTTPRefusal {
+	const text = "This operation needs more permissions than the connection has."
+	h := http.Header{}
+	h.Set("WWW-Authenticate", e.buildChallenge("insufficient_scope", text, scope))
+	return &mcp.HTTPRefusal{Status: http.StatusForbidden, Header: h, Code: mcp.CodeInvalidRequest, Message: text}
+}
+
+// refuse writes a refusal before the JSON-RPC layer: the status and a JSON-RPC error body without an id, so that clients
+// of every revision can read it. text is one of ours and needs no escaping.
+func refuse(w http.ResponseWriter, status int, text string) {
+	body := `{"jsonrpc":"2.0","id":null,"error":{"code":` + strconv.Itoa(mcp.CodeInvalidRequest) + `,"message":` + strconv.Quote(text) + `}}`
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body))
+}

@@ -1,0 +1,106 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"gatehouse/app/home"
+	"gatehouse/oauth"
+)
+
+// Verifier checks a connection's access token for a resource; *oauth.Server is one.
+type Verifier interface {
+	VerifyAccessToken(ctx context.Context, token, resource string) (*oauth.AccessToken, error)
+}
+
+// ConnectionReader reads, in one statement, what holds for a connection right now.
+type ConnectionReader interface {
+	PrincipalByConnection(ctx context.Context, connectionID, familyID, jti string, now time.Time) (*home.Principal, error)
+}
+
+// TokenReader finds the person behind a personal token, with what holds right now.
+type TokenReader interface {
+	PrincipalByToken(ctx context.Context, token string) (*home.Principal, error)
+}
+
+// Event is what the endpoint tells its observer about a request it refused or let through.
+type Event struct {
+	// Outcome is "challenged" (no token), "refused" (bad token), or "accepted".
+	Outcome   string
+	Reason    string
+	Principal *home.Principal
+}
+
+// Config is what an Endpoint is made from.
+type Config struct {
+	Profile Profile
+	// Verify is nil when there is no authorization server.
+	Verify      Verifier
+	Connections ConnectionReader
+	Tokens      TokenReader
+	// Next is the MCP server, reached only with a principal in the context.
+	Next http.Handler
+	// Address gives a request's client address behind trusted proxies.
+	Address func(*http.Request) string
+	// RequestID gives the request's id.
+	RequestID func(http.ResponseWriter) string
+	// Observe, when set, is told of the bearer step. It must not block.
+	Observe func(r *http.Request, e Event)
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
+// Endpoint is the guarded endpoint, an http.Handler.
+type Endpoint struct{ cfg Config }
+
+// New makes an endpoint.
+func New(cfg Config) *Endpoint { return &Endpoint{cfg: cfg} }
+
+// ServeHTTP guards one request.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p, h := &e.cfg.Profile, w.Header()
+	origin := r.Header.Get("Origin")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("Cache-Control", "no-store")
+	p.setCORS(h, origin)
+	switch {
+	case r.Method == http.MethodOptions:
+		p.preflight(w, r)
+		return
+	case !p.hostAllowed(r.Host):
+		refuse(w, http.StatusForbidden, "This Host is not served here. Use the public URL of this server.")
+		return
+	case len(r.Header.Values("Origin")) > 1 || !p.originAllowed(origin):
+		refuse(w, http.StatusForbidden, "This Origin is not allowed here.")
+		return
+	case r.ContentLength > p.BodyLimit:
+		refuse(w, http.StatusRequestEntityTooLarge, "The request body is too large.")
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, p.BodyLimit)
+	principal, err := e.authenticate(r)
+	if err != nil {
+		e.refuseBearer(w, r, err)
+		return
+	}
+	if r.Method != http.MethodPost {
+		h.Set("Allow", http.MethodPost)
+		refuse(w, http.StatusMethodNotAllowed, "Only POST is served here.")
+		return
+	}
+	e.observe(r, Event{Outcome: "accepted", Principal: principal})
+	principal.IP, principal.RequestID, principal.Via = e.cfg.Address(r), e.cfg.RequestID(w), "mcp"
+	e.cfg.Next.ServeHTTP(w, r.WithContext(home.WithPrincipal(r.Context(), principal)))
+}
+
+func (e *Endpoint) observe(r *http.Request, ev Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(r, ev)
+	}
+}
+
+// errNoToken says that the request carried no credentials at all.
+var errNoToken = errors.New("no token")
