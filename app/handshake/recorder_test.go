@@ -1,0 +1,115 @@
+package handshake_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gatehouse/app/handshake"
+)
+
+var now = time.Date(2026, 11, 30, 10, 0, 0, 0, time.UTC)
+
+// memory is a store that keeps events, and can be slow or broken.
+type memory struct {
+	handshake.Store
+	mu     sync.Mutex
+	events []handshake.Event
+	gate   chan struct{}
+	fail   error
+}
+
+func (m *memory) SaveHandshakes(_ context.Context, events []handshake.Event, _ func(time.Time) (string, error)) error {
+	if m.gate != nil {
+		<-m.gate
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events = append(m.events, events...)
+	return m.fail
+}
+
+func start(m *memory) *handshake.Recorder {
+	return handshake.NewRecorder(handshake.Options{
+		Store: m, Now: func() time.Time { return now }, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+}
+
+func TestRecorderNeverWaits(t *testing.T) {
+	t.Parallel()
+	m := &memory{gate: make(chan struct{})}
+	r := start(m)
+	for i := range 5000 { // the store stands still; a recorder that waited would hang here
+		r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge, OK: true, IP: "192.0.2.1", ClientID: strings.Repeat("x", i%500), RequestID: string(rune('a' + i/500))})
+	}
+	if r.Dropped() == 0 {
+		t.Error("a full queue dropped nothing")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("closing before the store answers: %v", err)
+	}
+	close(m.gate)
+	if err := r.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(m.events) + int(r.Dropped()); got != 5000 {
+		t.Errorf("stored and dropped make %d", got)
+	}
+	r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge}) // after closing: nothing, and no panic
+}
+
+func TestRecorderCountsFailures(t *testing.T) {
+	t.Parallel()
+	m := &memory{fail: errors.New("down")}
+	r := start(m)
+	r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge})
+	if err := r.Close(context.Background()); err != nil || r.Dropped() != 1 {
+		t.Errorf("a failing store: %v, dropped %d", err, r.Dropped())
+	}
+}
+
+func TestRecorderKeepsItShort(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	r := start(m)
+	ctx := handshake.WithSource(context.Background(), "192.0.2.1", "desk\x00\r\n"+strings.Repeat("é", 300))
+	for range 20 {
+		r.Record(ctx, handshake.Event{Step: handshake.StepChallenge, OK: true})
+		r.Record(ctx, handshake.Event{Step: handshake.StepFirstRequest, OK: true, ConnectionID: "c", FamilyID: "f"})
+	}
+	r.Record(ctx, handshake.Event{Step: handshake.StepFirstRequest, OK: true, ConnectionID: "c", FamilyID: "g"})
+	r.Observe(ctx, handshake.Step{Name: handshake.StepTokenRefreshed, OK: true})
+	r.Observe(ctx, handshake.Step{Name: handshake.StepTokenRefreshed, Check: "refresh_reuse"})
+	if err := r.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, e := range m.events {
+		counts[e.Step]++
+		if e.IP != "192.0.2.1" || len(e.UserAgent) > 256 || strings.ContainsAny(e.UserAgent, "\x00\r\n\uFFFD") || !e.At.Equal(now) {
+			t.Errorf("the event is %+v", e)
+		}
+	}
+	if counts[handshake.StepChallenge] != 3 || counts[handshake.StepFirstRequest] != 2 || counts[handshake.StepTokenRefreshed] != 1 {
+		t.Errorf("kept %v", counts)
+	}
+}
+
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	for _, check := range []string{"redirect_uri", "code_verifier", "client_blocked", "no such check", ""} {
+		if handshake.Advice(check) == "" {
+			t.Errorf("no advice for %q", check)
+		}
+	}
+	if handshake.Advice("redirect_uri") == handshake.Advice("code_verifier") {
+		t.Error("different checks, same advice")
+	}
+}

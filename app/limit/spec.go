@@ -1,0 +1,31 @@
+package limit
+
+import "time"
+
+// Spec is one kind of window: at most Budget calls per key within Window, counted from the first counted call.
+type Spec struct {
+	Name   string
+	Budget int
+	Window time.Duration
+}
+
+// The windows there are.
+var (
+	// Reads and Writes are per personal token (over every door together) or per connection.
+	Reads  = Spec{Name: "read", Budget: 120, Window: time.Minute}
+	Writes = Spec{Name: "write", Budget: 30, Window: time.Minute}
+	// Browser is per person signed in with a session.
+	Browser = Spec{Name: "browser", Budget: 600, Window: time.Minute}
+	// SignInsOverall is one window for the whole installation: a ceiling on guessing from many networks at once.
+	SignInsOverall = Spec{Name: "sign_in", Budget: 600, Window: time.Minute}
+	// LinkTries is per network: tries at one-time links.
+	LinkTries = Spec{Name: "link", Budget: 60, Window: time.Minute}
+	// OAuthTokens, OAuthRevocations and OAuthPages are per client address. Hosted clients share addresses, hence the room.
+	OAuthTokens      = Spec{Name: "oauth_token", Budget: 1200, Window: time.Minute}
+	OAuthRevocations = Spec{Name: "oauth_revoke", Budget: 600, Window: time.Minute}
+	OAuthPages       = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
+	// OAuthClientFailures is per client and address: wrong client secrets.
+	OAuthClientFailures = Spec{Name: "oauth_client_failure", Budget: 30, Window: time.Minute}
+	// Registrations is one window for the whole installation, not per address: hosted clients share addresses.
+	Registrations = Spec{Name: "oauth_register", Budget: 600, Window: time.Minute}
+)

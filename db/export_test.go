@@ -1,0 +1,29 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// ExecForTest runs one statement on the writing pool.
+func ExecForTest(d *DB, text string, args ...any) error {
+	_, err := d.wsql.ExecContext(context.Background(), d.rebind(text), args...)
+	return err
+}
+
+// CountForTest gives the number of rows that a statement counts.
+func CountForTest(d *DB, text string, args ...any) (int, error) {
+	var n int
+	err := d.rsql.QueryRowContext(context.Background(), d.rebind(text), args...).Scan(&n)
+	return n, err
+}
+
+// TimeForTest is a time as a statement's parameter.
+func TimeForTest(d *DB, t time.Time) any { return d.ts(t) }
+
+// LeaveForTest is the leaving of a location as its transaction runs it.
+func LeaveForTest(d *DB, userID, locationID string, at time.Time) error {
+	return d.tx(context.Background(), func(tx *gorm.DB) error { return d.dropConnectionsFromLocation(tx, userID, locationID, at) })
+}

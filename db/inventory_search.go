@@ -1,0 +1,190 @@
+package db
+
+import (
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"gatehouse/app/inventory"
+)
+
+// The words of a search are looked up in a plain table of tokens that the program makes, by the same statements on both
+// databases. Their own text search splits words by rules of its own; this way both find exactly the same.
+
+type searchTokenRow struct {
+	LocationID string `gorm:"primaryKey"`
+	Token      string `gorm:"primaryKey"`
+	ThingID    string `gorm:"primaryKey"`
+	Weight     int
+}
+
+func (searchTokenRow) TableName() string { return "search_tokens" }
+
+// IndexThing replaces the tokens under which a thing is found.
+func (t *inventoryTx) IndexThing(locationID, thingID string, tokens map[string]int) error {
+	if err := t.g.Where("thing_id = ?", thingID).Delete(&searchTokenRow{}).Error; err != nil {
+		return fmt.Errorf("index thing: %w", err)
+	}
+	rows := make([]searchTokenRow, 0, len(tokens))
+	for token, weight := range tokens {
+		rows = append(rows, searchTokenRow{LocationID: locationID, Token: token, ThingID: thingID, Weight: weight})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := t.g.CreateInBatches(rows, 500).Error; err != nil {
+		return fmt.Errorf("index thing: %w", err)
+	}
+	return nil
+}
+
+// lastSign is greater than every sign a token holds, so a word and the word with it enclose all that begin with the word.
+const lastSign = "\U0010FFFF"
+
+// tokenIs is the condition on tokens that a word matches.
+func tokenIs(w inventory.Word) (string, []any) {
+	if w.Prefix {
+		return "token >= ? AND token < ?", []any{w.Text, w.Text + lastSign}
+	}
+	return "token = ?", []any{w.Text}
+}
+
+// below selects the things somewhere below the places that a condition picks.
+func below(places string) string {
+	return `WITH RECURSIVE pl (id) AS (
+		SELECT id FROM places WHERE ` + places + ` AND ` + livePlace + `
+		UNION SELECT p.id FROM places p JOIN pl ON p.parent_id = pl.id WHERE p.trashed_at IS NULL AND p.converted_to_id IS NULL
+	), th (id) AS (
+		SELECT id FROM things WHERE place_id IN (SELECT id FROM pl) AND ` + liveThing + `
+		UNION SELECT t.id FROM things t JOIN th ON t.container_id = th.id WHERE t.trashed_at IS NULL
+	) SELECT id FROM th`
+}
+
+// filtered gives the live things that pass a filter.
+func (t *inventoryTx) filtered(f inventory.Filter) *gorm.DB {
+	g := t.g.Table("things").Where("location_id IN ?", onlyIDs(f.Locations)).Where(liveThing)
+	if f.TypeIDs != nil {
+		g = g.Where("type_id IN ?", onlyIDs(f.TypeIDs))
+	}
+	if f.TagIDs != nil {
+		g = g.Where("id IN (SELECT thing_id FROM thing_tags WHERE tag_id IN ?)", onlyIDs(f.TagIDs))
+	}
+	if f.PlaceID != "" {
+		g = g.Where("id IN ("+below("id = ?")+")", f.PlaceID)
+	}
+	if f.Lifecycle != "" {
+		g = g.Where("lifecycle = ?", f.Lifecycle)
+	}
+	return t.inState(g, f)
+}
+
+func (t *inventoryTx) inState(g *gorm.DB, f inventory.Filter) *gorm.DB {
+	switch f.State {
+	case "":
+		return g
+	case inventory.StateEnded:
+		return g.Where("lifecycle <> ?", inventory.LifecycleInUse)
+	case inventory.StateLowStock:
+		return g.Where("minimum IS NOT NULL AND quantity <= minimum AND location_id IN ?", onlyIDs(f.StockLocations))
+	case inventory.StateUncertain:
+		since := at(f.ConfirmedSince)
+		return g.Where("(id IN ("+below("location_id IN ? AND is_unplaced = ?")+") OR placed_at < ? AND created_at < ? AND (last_seen_at IS NULL OR last_seen_at < ?))",
+			onlyIDs(f.Locations), true, since, since, since)
+	default:
+		return g.Where("1 = 0") // no loan and no claim can put a thing into the other states
+	}
+}
+
+// ListThings gives the ids of things that pass the filter, by name key and id.
+func (t *inventoryTx) ListThings(f inventory.Filter, after string, skip, limit int) ([]string, error) {
+	g := t.filtered(f)
+	var keys []string
+	if isID(after) {
+		if err := t.g.Table("things").Where("id = ?", after).Pluck("name_key", &keys).Error; err != nil {
+			return nil, fmt.Errorf("list things: %w", err)
+		}
+	}
+	if len(keys) == 1 {
+		g = g.Where("(name_key > ? OR name_key = ? AND id > ?)", keys[0], keys[0], after)
+	} else {
+		g = g.Offset(skip)
+	}
+	var ids []string
+	if err := g.Order("name_key, id").Limit(limit).Pluck("id", &ids).Error; err != nil {
+		return nil, fmt.Errorf("list things: %w", err)
+	}
+	return ids, nil
+}
+
+// Passes reports whether one thing passes the filter.
+func (t *inventoryTx) Passes(f inventory.Filter, thingID string) (bool, error) {
+	var n int64
+	if err := t.filtered(f).Where("id = ?", thingID).Count(&n).Error; err != nil {
+		return false, fmt.Errorf("filter thing: %w", err)
+	}
+	return n == 1, nil
+}
+
+// MatchThings gives up to limit things that pass the filter and have all words, by name key and id.
+func (t *inventoryTx) MatchThings(f inventory.Filter, words []inventory.Word, queryKey string, limit int) ([]inventory.Candidate, error) {
+	g := t.filtered(f)
+	for _, w := range words {
+		cond, args := tokenIs(w)
+		g = g.Where("id IN (SELECT thing_id FROM search_tokens WHERE location_id IN ? AND "+cond+")", append([]any{onlyIDs(f.Locations)}, args...)...)
+	}
+	var rows []struct {
+		ID, NameKey, Lifecycle string
+		LastSeenAt             *Timestamp
+	}
+	if err := g.Select("id, name_key, lifecycle, last_seen_at").Order("name_key, id").Limit(limit).Find(&rows).Error; err != nil {
+		return nil, fmt.Errorf("search things: %w", err)
+	}
+	out := make([]inventory.Candidate, len(rows))
+	byID := map[string]*inventory.Candidate{}
+	for i, r := range rows {
+		out[i] = inventory.Candidate{ID: r.ID, NameKey: r.NameKey, Lifecycle: r.Lifecycle, LastSeenAt: r.LastSeenAt.ptr()}
+		byID[r.ID] = &out[i]
+	}
+	return out, t.score(f, byID, words, queryKey)
+}
+
+// score fills in what the candidates' scores are made of.
+func (t *inventoryTx) score(f inventory.Filter, byID map[string]*inventory.Candidate, words []inventory.Word, queryKey string) error {
+	if len(byID) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(byID))
+	for id := range byID {
+		ids = append(ids, id)
+	}
+	var conds []string
+	args := []any{ids}
+	for _, w := range words {
+		cond, a := tokenIs(w)
+		conds = append(conds, "("+cond+")")
+		args = append(args, a...)
+	}
+	var hits []searchTokenRow
+	if err := t.g.Where("thing_id IN ? AND ("+strings.Join(conds, " OR ")+")", args...).Find(&hits).Error; err != nil {
+		return fmt.Errorf("search things: %w", err)
+	}
+	for _, h := range hits {
+		byID[h.ThingID].Hits = append(byID[h.ThingID].Hits, inventory.Hit{Token: h.Token, Weight: h.Weight})
+	}
+	var equal, uncertain []string
+	if err := t.g.Table("thing_aliases").Where("thing_id IN ? AND alias_key = ?", ids, queryKey).Pluck("thing_id", &equal).Error; err != nil {
+		return fmt.Errorf("search aliases: %w", err)
+	}
+	f = inventory.Filter{Locations: f.Locations, State: inventory.StateUncertain, ConfirmedSince: f.ConfirmedSince}
+	if err := t.filtered(f).Where("id IN ?", ids).Pluck("id", &uncertain).Error; err != nil {
+		return fmt.Errorf("search uncertain things: %w", err)
+	}
+	for _, id := range equal {
+		byID[id].AliasEqual = true
+	}
+	for _, id := range uncertain {
+		byID[id].Uncertain = true
+	}
+	return nil
+}

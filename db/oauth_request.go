@@ -1,0 +1,97 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"gatehouse/oauth"
+)
+
+// SaveRequest implements oauth.RequestStore. The id is a capability: the row holds its SHA-256 alone.
+func (d *DB) SaveRequest(ctx context.Context, r *oauth.AuthorizationRequest) error {
+	parameters, err := json.Marshal(r.Parameters)
+	if err != nil {
+		return fmt.Errorf("save request: %w", err)
+	}
+	_, err = d.exec(ctx, `INSERT INTO authorization_requests
+		(id_hash, parameters, client_id, created_at, expires_at, decided_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		oauth.HashSecret(r.ID), string(parameters), cleanText(r.ClientID), d.ts(r.CreatedAt), d.ts(r.ExpiresAt),
+		d.tsPtr(r.DecidedAt), emptyNull(r.Outcome))
+	if err != nil {
+		return fmt.Errorf("save request: %w", err)
+	}
+	return nil
+}
+
+// Request implements oauth.RequestStore.
+func (d *DB) Request(ctx context.Context, id string) (*oauth.AuthorizationRequest, error) {
+	r := oauth.AuthorizationRequest{ID: id}
+	var parameters string
+	var created, expires Timestamp
+	var decided *Timestamp
+	var outcome *string
+	err := d.queryRow(ctx, `SELECT parameters, client_id, created_at, expires_at, decided_at, outcome
+		FROM authorization_requests WHERE id_hash = ?`, []any{oauth.HashSecret(id)},
+		&parameters, &r.ClientID, &created, &expires, &decided, &outcome)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, oauth.ErrNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if err := json.Unmarshal([]byte(parameters), &r.Parameters); err != nil {
+		return nil, fmt.Errorf("read request: parameters: %w", err)
+	}
+	r.CreatedAt, r.ExpiresAt, r.DecidedAt, r.Outcome = created.T, expires.T, decided.ptr(), deref(outcome)
+	return &r, nil
+}
+
+const (
+	decideRequest = `UPDATE authorization_requests SET decided_at = ?, outcome = ? WHERE id_hash = ? AND decided_at IS NULL`
+	hasRequest    = `SELECT EXISTS (SELECT 1 FROM authorization_requests WHERE id_hash = ?)`
+	insertCode    = `INSERT INTO authorization_codes (hash, request_id, user_id, client_id, resource, scopes, terms,
+		connection_expires_at, redirect_uri, code_challenge, auth_time, issued_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+// DecideRequest implements oauth.RequestStore.
+func (d *DB) DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *oauth.AuthorizationCode) error {
+	hash := oauth.HashSecret(id)
+	err := d.rawTx(ctx, []string{decideRequest, hasRequest, insertCode}, func(ctx context.Context, st []*sql.Stmt) error {
+		n, err := changed(ctx, st[0], d.ts(at), outcome, hash)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return missingOr(ctx, st[1], oauth.ErrUsed, hash)
+		}
+		if code == nil {
+			return nil
+		}
+		a := code.Approval
+		_, err = st[2].ExecContext(ctx, code.Hash, code.RequestID, a.UserID, a.ClientID, a.Resource, joinWords(a.Scopes),
+			rawText(a.Terms), d.tsPtr(a.ExpiresAt), code.RedirectURI, code.CodeChallenge,
+			d.ts(code.AuthTime), d.ts(code.IssuedAt), d.ts(code.ExpiresAt))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("decide request: %w", err)
+	}
+	return nil
+}
+
+// missingOr tells why a conditional UPDATE changed nothing: oauth.ErrNotFound when the row is not there, else otherwise.
+func missingOr(ctx context.Context, exists *sql.Stmt, otherwise error, key ...any) error {
+	var has bool
+	if err := exists.QueryRowContext(ctx, key...).Scan(&has); err != nil {
+		return err
+	}
+	if !has {
+		return oauth.ErrNotFound
+	}
+	return otherwise
+}

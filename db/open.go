@@ -1,0 +1,192 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/libtnb/sqlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// Dialects.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// Options say how to open a database.
+type Options struct {
+	// URL is postgres://… or sqlite:///path (sqlite://relative works too).
+	URL string
+	// Now is the clock for created_at and updated_at.
+	Now func() time.Time
+	// Log receives slow and failed statements, without their values.
+	Log *slog.Logger
+	// FullSync makes SQLite wait for the disk at every commit (synchronous=FULL instead of NORMAL).
+	FullSync bool
+}
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	write     *gorm.DB
+	read      *gorm.DB
+	wsql      *sql.DB
+	rsql      *sql.DB
+	dialect   string
+	now       func() time.Time
+	stmts     statements
+	log       *slog.Logger
+	touch     touches
+	tokenUses tokenUses
+}
+
+// Open opens the database at o.URL and checks that it answers. It changes no tables; see Migrate.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	switch {
+	case strings.HasPrefix(o.URL, "postgres://"), strings.HasPrefix(o.URL, "postgresql://"):
+		return openPostgres(ctx, o)
+	case strings.HasPrefix(o.URL, "sqlite://"):
+		return openSQLite(ctx, o, strings.TrimPrefix(o.URL, "sqlite://"))
+	default:
+		return nil, fmt.Errorf("open database: the URL must begin with postgres:// or sqlite://")
+	}
+}
+
+// Dialect is SQLite or Postgres.
+func (d *DB) Dialect() string { return d.dialect }
+
+// Close writes what waits to be noted and closes all connections.
+func (d *DB) Close() error {
+	d.touch.close()
+	d.stmts.close()
+	if d.rsql != d.wsql {
+		_ = d.rsql.Close()
+	}
+	return d.wsql.Close()
+}
+
+// Ping checks that the database answers.
+func (d *DB) Ping(ctx context.Context) error { return d.rsql.PingContext(ctx) }
+
+func logOf(o Options) *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
+}
+
+func (d *DB) config(log *slog.Logger) *gorm.Config {
+	return &gorm.Config{
+		NowFunc:                func() time.Time { return d.now().UTC().Truncate(time.Millisecond) },
+		TranslateError:         true,
+		PrepareStmt:            true,
+		SkipDefaultTransaction: true,
+		Logger:                 gormLogger(log),
+	}
+}
+
+func gormLogger(log *slog.Logger) logger.Interface {
+	if log == nil {
+		return logger.Discard
+	}
+	return logger.NewSlogLogger(log, logger.Config{
+		SlowThreshold:             500 * time.Millisecond,
+		LogLevel:                  logger.Warn,
+		IgnoreRecordNotFoundError: true,
+		ParameterizedQueries:      true,
+	})
+}
+
+func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
+	if path == "" {
+		return nil, fmt.Errorf("open database: sqlite:// needs a path, as in sqlite:///var/lib/gatehouse/gatehouse.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	d := &DB{dialect: SQLite, now: o.Now, log: logOf(o)}
+	var err error
+	if d.write, d.wsql, err = d.sqlite(o, path, "_txlock=immediate"); err != nil {
+		return nil, err
+	}
+	d.wsql.SetMaxOpenConns(1)
+	d.wsql.SetMaxIdleConns(1)
+	if err := d.wsql.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if d.read, d.rsql, err = d.sqlite(o, path, "_txlock=deferred"); err != nil {
+		_ = d.wsql.Close()
+		return nil, err
+	}
+	readers := max(4, runtime.GOMAXPROCS(0)*2)
+	d.rsql.SetMaxOpenConns(readers)
+	d.rsql.SetMaxIdleConns(readers)
+	return d, nil
+}
+
+func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
+	sync := "NORMAL"
+	if o.FullSync {
+		sync = "FULL"
+	}
+	q := []string{
+		"_pragma=busy_timeout(10000)", "_pragma=journal_mode(WAL)", "_pragma=synchronous(" + sync + ")",
+		"_pragma=foreign_keys(1)", "_pragma=cache_size(-16000)", "_pragma=temp_store(MEMORY)", lock,
+	}
+	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + strings.Join(q, "&")
+	g, err := gorm.Open(sqlite.Open(dsn), d.config(o.Log))
+	if err != nil {
+		return nil, nil, fmt.Errorf("open database: %w", err)
+	}
+	s, err := g.DB()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open database: %w", err)
+	}
+	return g, s, nil
+}
+
+func openPostgres(ctx context.Context, o Options) (*DB, error) {
+	d := &DB{dialect: Postgres, now: o.Now, log: logOf(o)}
+	g, err := gorm.Open(postgres.New(postgres.Config{DSN: withRuntime(o.URL)}), d.config(o.Log))
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	s, err := g.DB()
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	s.SetMaxOpenConns(max(16, runtime.GOMAXPROCS(0)*8))
+	s.SetMaxIdleConns(max(8, runtime.GOMAXPROCS(0)*4))
+	s.SetConnMaxIdleTime(5 * time.Minute)
+	d.write, d.read, d.wsql, d.rsql = g, g, s, s
+	if err := s.PingContext(ctx); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return d, nil
+}
+
+// withRuntime adds the session settings we rely on, where the URL does not set them itself.
+func withRuntime(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	q := u.Query()
+	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse"} {
+		if !q.Has(k) {
+			q.Set(k, v)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
