@@ -1,0 +1,97 @@
+package templates
+
+import "github.com/a-h/templ"
+
+// ConnectionsView is Settings → Connections.
+type ConnectionsView struct {
+	Shell       ShellView
+	Connections []ConnectionView
+	Tokens      []TokenView
+	NewToken    NewTokenView
+}
+
+// ConnectionView is one connected app.
+type ConnectionView struct {
+	ID       string
+	App      AppView
+	Resource string
+	Scopes   []string
+	// Located says that the app acts at locations.
+	Located   bool
+	Locations []string
+	Created   TimeView
+	// LastUsed and Expires are nil for never; LastUse says from where and for what.
+	LastUsed *TimeView
+	LastUse  string
+	Expires  *TimeView
+	Edit     templ.SafeURL
+	// EndAction ends the connection; EndToken is its form token.
+	EndAction     templ.SafeURL
+	EndToken      string
+	Installations []InstallationView
+}
+
+// InstallationView is one installation of an app under a connection.
+type InstallationView struct {
+	Device    string
+	FirstSeen TimeView
+	LastUsed  *TimeView
+	EndAction templ.SafeURL
+	EndToken  string
+}
+
+// TokenView is one personal token in the list.
+type TokenView struct {
+	Name      string
+	Lookup    string
+	Scope     string
+	Locations []string
+	Created   TimeView
+	LastUsed  *TimeView
+	Expires   *TimeView
+	EndAction templ.SafeURL
+	EndToken  string
+}
+
+// NewTokenView is the form for a new personal token.
+type NewTokenView struct {
+	// Unavailable, when set, says why no token can be made.
+	Unavailable string
+	Token       string
+	Name        string
+	Scopes      []ChoiceView
+	Locations   []ChoiceView
+	Expiries    []ChoiceView
+	Problem     string
+	// ConfirmCross asks to confirm a writing token over locations with different members.
+	ConfirmCross bool
+}
+
+// TokenCreatedView shows a new personal token, once.
+type TokenCreatedView struct {
+	Shell    ShellView
+	Name     string
+	Secret   string
+	Settings []SnippetView
+	Warning  string
+}
+
+// SnippetView is a piece of text to copy into a client.
+type SnippetView struct {
+	Title string
+	Where string
+	Text  string
+}
+
+// ConnectionEditView is the page that changes a connection.
+type ConnectionEditView struct {
+	Shell  ShellView
+	App    AppView
+	Action templ.SafeURL
+	Token  string
+	Scopes []ChoiceView
+	// Located says that the app acts at locations.
+	Located   bool
+	Locations []ChoiceView
+	Problem   string
+}

@@ -1,0 +1,46 @@
+package templates
+
+// SignInView is the sign-in page.
+type SignInView struct {
+	Shell ShellView
+	// Token is the form token.
+	Token string
+	Email string
+	// Request is the id of the authorization request to go on with, Return the local path; at most one is set.
+	Request string
+	Return  string
+	// App is the name of the app that waits, when known; a claim of the app.
+	App string
+	// Again says that the person is signed in and the app wants a fresh sign-in.
+	Again   bool
+	Problem string
+}
+
+// SetupView is the page that makes the first administrator.
+type SetupView struct {
+	Shell    ShellView
+	Token    string
+	Link     string // the token of the set-up link
+	Name     string
+	Email    string
+	Location string
+	Problem  string
+}
+
+// ResetView is the page that sets a new password by link.
+type ResetView struct {
+	Shell   ShellView
+	Token   string
+	Link    string // the token of the reset link
+	Email   string // whose password it is; empty when it need not be shown
+	Problem string
+}
+
+// HomeView is the page at /.
+type HomeView struct {
+	Shell ShellView
+	// URL is the address to paste into an app.
+	URL         string
+	Connections int
+	Locations   []string
+}

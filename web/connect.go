@@ -1,0 +1,70 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/templates"
+)
+
+// watchSeconds is how often a watched page loads itself anew.
+const watchSeconds = 5
+
+// Connect tells how to connect an app and shows the person's attempts. Without JavaScript the browser's own refresh
+// keeps the page up to date, when the person wants that.
+func (h *Handlers) Connect(c echo.Context) error {
+	session, err := h.requireSession(c)
+	if err != nil {
+		return err
+	}
+	attempts, err := h.attempts.AttemptsOf(c.Request().Context(), session.UserID)
+	if err != nil {
+		return err
+	}
+	view := templates.ConnectView{
+		Shell: h.shell(c, "Connect an app", templates.NavConnect), URL: h.mcpURL(), LocalOnly: isLocal(h.url), Guides: guides(h.mcpURL()),
+		Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts", Watching: c.QueryParam("watch") == "1",
+	}
+	if view.Watching {
+		view.Shell.RefreshSeconds = watchSeconds
+		view.Refresh, view.Watch = "/settings/connect?watch=1#attempts", "/settings/connect#attempts"
+	}
+	for i, a := range attempts {
+		view.Attempts = append(view.Attempts, h.attemptView(a, i == 0))
+	}
+	return render(c, http.StatusOK, templates.Connect(view))
+}
+
+func (h *Handlers) attemptView(a Attempt, latest bool) templates.AttemptView {
+	view := templates.AttemptView{App: a.App, Started: h.timeView(a.StartedAt), State: "going", Summary: "Under way", Open: latest || a.Failed}
+	if view.App == "" {
+		view.App = "An app"
+	}
+	switch {
+	case a.Failed:
+		view.State, view.Summary = "failed", "Did not work"
+	case a.Done:
+		view.State, view.Summary = "done", "Connected"
+	}
+	for _, s := range a.Steps {
+		view.Steps = append(view.Steps, templates.StepView{
+			Title: s.Title, At: h.timeView(s.At), Failed: s.Failed, Reason: s.Reason, Advice: s.Advice, Detail: s.Detail,
+		})
+	}
+	return view
+}
+
+// isLocal reports whether the address works on this computer alone.
+func isLocal(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	switch u.Hostname() {
+	case "localhost", "127.0.0.1", "::1":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/account"
+	"gatehouse/app/connection"
+	"gatehouse/templates"
+)
+
+const connectionsPath = "/settings/connections"
+
+func purposeDisconnect(id string) string      { return "disconnect " + id }
+func purposeEndInstallation(id string) string { return "end installation " + id }
+
+// Connections lists what is connected, and the personal tokens.
+func (h *Handlers) Connections(c echo.Context) error {
+	session, err := h.requireSession(c)
+	if err != nil {
+		return err
+	}
+	return h.showConnections(c, http.StatusOK, session, newTokenForm{scope: account.TokenRead, expires: "30d"}, "")
+}
+
+// SeeConnections answers a reload of an action's address.
+func (h *Handlers) SeeConnections(c echo.Context) error { return see(c, connectionsPath) }
+
+func (h *Handlers) showConnections(c echo.Context, status int, session *account.Session, form newTokenForm, problem string) error {
+	ctx, v := c.Request().Context(), visitOf(c)
+	list, err := h.connections.List(ctx, session.UserID)
+	if err != nil {
+		return err
+	}
+	view := templates.ConnectionsView{Shell: h.shell(c, "Connections", templates.NavConnections)}
+	for i := range list {
+		view.Connections = append(view.Connections, h.connectionView(v, &list[i]))
+	}
+	if err := h.addTokens(ctx, v, session.UserID, &view, form); err != nil {
+		return err
+	}
+	view.NewToken.Problem = problem
+	return render(c, status, templates.Connections(view))
+}
+
+func (h *Handlers) connectionView(v *visit, c *connection.Connection) templates.ConnectionView {
+	path := connectionsPath + "/" + url.PathEscape(c.ID)
+	view := templates.ConnectionView{
+		ID: c.ID, App: connectedApp(c.Client), Resource: h.nameOfResource(c.Resource), Scopes: shortScopes(c.Scopes),
+		Locations: locationNames(c.Locations), Created: h.timeView(c.CreatedAt), Expires: h.timeViewOf(c.ExpiresAt),
+		Located: h.located(c.Resource), Edit: templ.SafeURL(path), EndAction: templ.SafeURL(path + "/disconnect"),
+		EndToken: v.formToken(purposeDisconnect(c.ID)),
+	}
+	if c.LastUsed != nil {
+		view.LastUsed = h.timeViewOf(&c.LastUsed.At)
+		view.LastUse = useWords(c.LastUsed)
+	}
+	for _, i := range c.Installations {
+		if i.EndedAt == nil {
+			view.Installations = append(view.Installations, h.installationView(v, path, i))
+		}
+	}
+	return view
+}
+
+func (h *Handlers) installationView(v *visit, path string, i connection.Installation) templates.InstallationView {
+	view := templates.InstallationView{
+		Device: i.DeviceHint, FirstSeen: h.timeView(i.FirstSeenAt),
+		EndAction: templ.SafeURL(path + "/installations/" + url.PathEscape(i.ID) + "/end"), EndToken: v.formToken(purposeEndInstallation(i.ID)),
+	}
+	if view.Device == "" {
+		view.Device = "Unknown program"
+	}
+	if i.LastUsed != nil {
+		view.LastUsed = h.timeViewOf(&i.LastUsed.At)
+	}
+	return view
+}
+
+// useWords says from where and for what the last use was.
+func useWords(u *connection.Use) string {
+	words := ""
+	if u.Tool != "" {
+		words = "for " + u.Tool
+	}
+	if u.IP != "" {
+		if words != "" {
+			words += " "
+		}
+		words += "from " + u.IP
+	}
+	return words
+}
+
+func connectedApp(client connection.Client) templates.AppView {
+	return templates.AppView{Name: clientName(client.Name, client.ID), Host: client.Host, Trusted: client.Kind == "registered"}
+}
+
+func (h *Handlers) nameOfResource(uri string) string {
+	for i, r := range h.oauth.Resources() {
+		if r.URI == uri {
+			return resourceName(&h.oauth.Resources()[i])
+		}
+	}
+	return uri
+}
+
+// Disconnect ends a connection.
+func (h *Handlers) Disconnect(c echo.Context) error {
+	id := c.Param("connection")
+	return h.act(c, purposeDisconnect(id), connectionsPath+"?done=disconnected", func(ctx context.Context, s *account.Session) error {
+		return h.connections.Disconnect(ctx, s.UserID, id)
+	})
+}
+
+// EndInstallation ends one installation of a connected app.
+func (h *Handlers) EndInstallation(c echo.Context) error {
+	id := c.Param("installation")
+	return h.act(c, purposeEndInstallation(id), connectionsPath+"?done=ended", func(ctx context.Context, s *account.Session) error {
+		return h.connections.EndInstallation(ctx, s.UserID, id)
+	})
+}
+
+// act carries out a button: a signed-in person, our own form, one call, and on to a page.
+func (h *Handlers) act(c echo.Context, purpose, next string, do func(context.Context, *account.Session) error) error {
+	session, err := h.requireSession(c)
+	if err != nil {
+		return err
+	}
+	if _, err := h.readPost(c, purpose); err != nil {
+		return err
+	}
+	if err := do(c.Request().Context(), session); err != nil {
+		return err
+	}
+	return see(c, next)
+}

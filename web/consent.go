@@ -1,0 +1,141 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/account"
+	"gatehouse/app/connection"
+	"gatehouse/oauth"
+	"gatehouse/templates"
+)
+
+const purposeSignOut = "sign out"
+
+func purposeConsent(id string) string { return "consent " + id }
+
+// consentView gathers what the consent page shows.
+func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.Person) (*templates.ConsentView, error) {
+	ctx, v := c.Request().Context(), visitOf(c)
+	existing, err := h.connections.Existing(ctx, person.ID, p.Client.ID, p.Resource.URI)
+	if err != nil {
+		return nil, err
+	}
+	view := &templates.ConsentView{
+		Shell:        h.shell(c, "Allow "+clientName(p.Client.Name, p.Client.ID)+"?", ""),
+		Action:       templ.SafeURL(consentPath(p.RequestID) + "/decision"),
+		Token:        v.formToken(purposeConsent(p.RequestID)),
+		App:          appView(p.Client),
+		RedirectHost: p.RedirectHost,
+		ThisComputer: p.RedirectLoopback || p.RedirectPrivateScheme,
+		OtherHost:    p.Client.Host != "" && !p.RedirectLoopback && p.RedirectHost != p.Client.Host,
+		Resource:     resourceName(p.Resource),
+		PersonName:   person.Name, PersonEmail: person.Email,
+		SwitchToken: v.formToken(purposeSignOut), RequestID: p.RequestID,
+		Scopes:   offeredScopes(p.Offered, existing),
+		Located:  h.located(p.Resource.URI),
+		Expiries: expiryChoices("forever"),
+		Existing: h.existingView(existing, p),
+	}
+	if view.Located {
+		view.Locations, err = h.offeredLocations(c, person.ID, existing)
+	}
+	return view, err
+}
+
+func appView(client *oauth.Client) templates.AppView {
+	return templates.AppView{
+		Name: clientName(client.Name, client.ID), Host: client.Host, Trusted: client.Kind == oauth.ClientRegistered,
+	}
+}
+
+// clientName is what to call a client that may not have given itself a name.
+func clientName(name, id string) string {
+	if name != "" {
+		return name
+	}
+	if id == "" {
+		return "An app"
+	}
+	return "App " + id
+}
+
+// resourceName says what is to be reached: the name, and the address, which cannot be mistaken.
+func resourceName(r *oauth.Resource) string {
+	if r.Name == "" {
+		return r.URI
+	}
+	return r.Name + " (" + r.URI + ")"
+}
+
+// offeredScopes puts the scopes into words and marks what an earlier approval holds already.
+func offeredScopes(offered []oauth.OfferedScope, existing *connection.Connection) []templates.ChoiceView {
+	var choices []templates.ChoiceView
+	for _, o := range offered {
+		w := scopeWords(o.Name)
+		choice := templates.ChoiceView{Value: o.Name, Title: w.title, Detail: w.detail, Ticked: o.Ticked}
+		if existing != nil {
+			choice.Mark, choice.Fresh = mark(slices.Contains(existing.Scopes, o.Name))
+		}
+		choices = append(choices, choice)
+	}
+	return choices
+}
+
+func mark(had bool) (string, bool) {
+	if had {
+		return "has it now", false
+	}
+	return "new", true
+}
+
+// offeredLocations lists the person's locations. Those of an earlier approval are ticked, otherwise the first.
+func (h *Handlers) offeredLocations(c echo.Context, userID string, existing *connection.Connection) ([]templates.ChoiceView, error) {
+	list, err := h.homes.Choices(c.Request().Context(), userID)
+	if err != nil {
+		return nil, err
+	}
+	var choices []templates.ChoiceView
+	for _, a := range list {
+		choice := templates.ChoiceView{Value: a.LocationID, Title: a.Name, Detail: roleWords(a.Role)}
+		if existing != nil {
+			choice.Ticked = reaches(existing, a.LocationID)
+			choice.Mark, choice.Fresh = mark(choice.Ticked)
+		}
+		choices = append(choices, choice)
+	}
+	if existing == nil && len(choices) > 0 {
+		choices[0].Ticked = true
+	}
+	return choices, nil
+}
+
+func reaches(c *connection.Connection, locationID string) bool {
+	return slices.ContainsFunc(c.Locations, func(l connection.Location) bool { return l.ID == locationID })
+}
+
+// existingView says what an earlier approval holds and what this request adds to it.
+func (h *Handlers) existingView(existing *connection.Connection, p *oauth.Prompt) *templates.ExistingView {
+	if existing == nil {
+		return nil
+	}
+	view := &templates.ExistingView{
+		Since: h.timeView(existing.CreatedAt), Scopes: shortScopes(existing.Scopes), Locations: locationNames(existing.Locations),
+	}
+	for _, name := range p.Requested {
+		if !slices.Contains(existing.Scopes, name) {
+			view.Adds = append(view.Adds, scopeWords(name).short)
+		}
+	}
+	return view
+}
+
+func expiryChoices(ticked string) []templates.ChoiceView {
+	var choices []templates.ChoiceView
+	for _, e := range expiries {
+		choices = append(choices, templates.ChoiceView{Value: e.value, Title: e.title, Ticked: e.value == ticked})
+	}
+	return choices
+}

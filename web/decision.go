@@ -1,0 +1,159 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/connection"
+	"gatehouse/oauth"
+	"gatehouse/templates"
+)
+
+// decision is the consent form, read once.
+type decision struct {
+	answer    string
+	scopes    []string
+	locations []string
+	expires   string
+}
+
+func parseDecision(form url.Values) decision {
+	return decision{answer: form.Get("decision"), scopes: form["scope"], locations: form["location"], expires: form.Get("expires")}
+}
+
+// expiries are the ends a person can choose, by the form's value. The first is the default.
+var expiries = []struct {
+	value, title string
+	life         time.Duration
+}{
+	{"forever", "Until I end it", 0},
+	{"30d", "30 days", 30 * 24 * time.Hour},
+	{"1d", "1 day", 24 * time.Hour},
+}
+
+func isExpiry(value string) bool {
+	for _, e := range expiries {
+		if e.value == value {
+			return true
+		}
+	}
+	return false
+}
+
+// expiresAt is the moment that a choice means; nil for no end.
+func (h *Handlers) expiresAt(value string) *time.Time {
+	for _, e := range expiries {
+		if e.value == value && e.life > 0 {
+			at := h.now().UTC().Add(e.life)
+			return &at
+		}
+	}
+	return nil
+}
+
+// errAskAgain says that the form lacked something and was shown again with the reason.
+var errAskAgain = errors.New("web: asked again")
+
+// decide carries a decision out. What is missing in the form of somebody who allows is asked for again, with their ticks.
+func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.AuthorizationResponse, error) {
+	ctx, owner := c.Request().Context(), visitOf(c).owner()
+	if d.answer == "deny" {
+		return h.oauth.Decide(ctx, id, owner, oauth.Decision{})
+	}
+	prompt, err := h.resume(c, id)
+	if err != nil {
+		return nil, err
+	}
+	switch prompt.Next {
+	case oauth.NextDecided:
+		return nil, oauth.ErrUsed
+	case oauth.NextSignIn:
+		return nil, &seeOther{signInPath(id)}
+	}
+	terms, problem, err := h.checkDecision(c, prompt, d)
+	if err != nil {
+		return nil, err
+	}
+	if problem != "" {
+		return nil, h.askAgain(c, prompt, d, problem)
+	}
+	answer, err := h.oauth.Decide(ctx, id, owner, oauth.Decision{
+		Allow: true, Scopes: d.scopes, Terms: terms, ExpiresAt: h.expiresAt(d.expires),
+	})
+	if errors.Is(err, oauth.ErrNoScope) {
+		return nil, h.askAgain(c, prompt, d, noScope)
+	}
+	return answer, err
+}
+
+const (
+	noDecision = "Press Allow or Deny."
+	noScope    = "Tick at least one thing that the app may do, or press Deny."
+	noLocation = "Tick at least one location, or press Deny."
+	noExpiry   = "Choose for how long."
+)
+
+// checkDecision makes the approval's terms, or says in words what is missing.
+func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, d decision) (terms []byte, problem string, err error) {
+	switch {
+	case d.answer != "allow":
+		return nil, noDecision, nil
+	case len(d.scopes) == 0:
+		return nil, noScope, nil
+	case d.expires != "" && !isExpiry(d.expires):
+		return nil, noExpiry, nil
+	}
+	t := connection.Terms{}
+	if h.located(prompt.Resource.URI) {
+		if len(d.locations) == 0 {
+			return nil, noLocation, nil
+		}
+		t.Locations = d.locations
+		var invalid *connection.Invalid
+		if err := h.connections.CheckLocations(c.Request().Context(), visitOf(c).userID(), t.Locations); errors.As(err, &invalid) {
+			return nil, invalid.Message, nil
+		} else if err != nil {
+			return nil, "", err
+		}
+	}
+	terms, err = t.Encode()
+	return terms, "", err
+}
+
+// askAgain shows the consent page once more with the person's own ticks.
+func (h *Handlers) askAgain(c echo.Context, prompt *oauth.Prompt, d decision, problem string) error {
+	view, err := h.consentView(c, prompt, visitOf(c).session.Person)
+	if err != nil {
+		return err
+	}
+	view.Problem = problem
+	retick(view.Scopes, d.scopes)
+	retick(view.Locations, d.locations)
+	if isExpiry(d.expires) {
+		retick(view.Expiries, []string{d.expires})
+	}
+	if err := render(c, http.StatusUnprocessableEntity, templates.Consent(*view)); err != nil {
+		return err
+	}
+	return errAskAgain
+}
+
+func retick(choices []templates.ChoiceView, ticked []string) {
+	for i := range choices {
+		choices[i].Ticked = slices.Contains(ticked, choices[i].Value)
+	}
+}
+
+// showDenied shows where a denial would go instead of going there: nobody vouches for the target (OAuth 2.1 §7.13.2).
+func (h *Handlers) showDenied(c echo.Context, answer *oauth.AuthorizationResponse) error {
+	c.Response().Header().Set("Referrer-Policy", "no-referrer")
+	return render(c, http.StatusOK, templates.Leave(templates.LeaveView{
+		Shell: h.shell(c, "You denied this", ""), Host: answer.Host, URL: templ.SafeURL(answer.RedirectURI), Denied: true,
+	}))
+}

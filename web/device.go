@@ -1,0 +1,54 @@
+package web
+
+import (
+	"strings"
+	"unicode"
+)
+
+// products are parts of User-Agent values and what people call the program. The first match counts, so that the more
+// special come first: browsers carry each other's names.
+var products = []struct{ part, name string }{
+	{"claude-code", "Claude Code"}, {"Claude-User", "Claude"}, {"ClaudeAI", "Claude"}, {"Anthropic", "Claude"},
+	{"codex", "Codex"}, {"openai", "ChatGPT"}, {"Cursor", "Cursor"}, {"Visual Studio Code", "VS Code"}, {"VSCode", "VS Code"},
+	{"Goose", "Goose"}, {"GeminiCLI", "Gemini CLI"}, {"LibreChat", "LibreChat"}, {"Bun/", "A program on Bun"}, {"node", "A program on Node.js"},
+	{"Go-http-client", "A Go program"}, {"python-httpx", "A Python program"}, {"curl/", "curl"},
+	{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"},
+}
+
+var systems = []struct{ part, name string }{
+	{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "macOS"}, {"Macintosh", "macOS"}, {"Linux", "Linux"},
+}
+
+// deviceName is what a User-Agent says of itself in a few words: a hint for the person, no proof of anything.
+func deviceName(agent string) string {
+	product := ""
+	for _, p := range products {
+		if strings.Contains(agent, p.part) {
+			product = p.name
+			break
+		}
+	}
+	if product == "" {
+		first, _, _ := strings.Cut(agent, " ")
+		product = cleanWord(first)
+	}
+	if product == "" {
+		product = "Unknown program"
+	}
+	for _, s := range systems {
+		if strings.Contains(agent, s.part) {
+			return product + " on " + s.name
+		}
+	}
+	return product
+}
+
+func cleanWord(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return s[:min(len(s), 60)]
+}

@@ -1,0 +1,52 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/templates"
+)
+
+// render builds the page in memory and sends it with its status: an error while rendering leaves nothing half sent.
+func render(c echo.Context, status int, page templ.Component) error {
+	var buf bytes.Buffer
+	if err := page.Render(c.Request().Context(), &buf); err != nil {
+		return fmt.Errorf("render page: %w", err)
+	}
+	return c.HTMLBlob(status, buf.Bytes())
+}
+
+// shell is the frame of a page for whoever looks at it.
+func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellView {
+	v := visitOf(c)
+	shell := templates.ShellView{Title: title, Current: current, Notice: notices[c.QueryParam("done")]}
+	if v.signedIn() {
+		shell.Person = v.session.Person.Name
+		shell.SignOutToken = v.formToken(purposeSignOut)
+	}
+	return shell
+}
+
+// notices are what a page says about what was just done, by the word in the URL that the redirect left.
+var notices = map[string]string{
+	"disconnected": "Disconnected. The app's next call is refused.",
+	"saved":        "Saved. It holds from the app's next call.",
+	"ended":        "That installation is signed out. The others go on.",
+	"revoked":      "The token is revoked.",
+	"password":     "Your password is changed. Other devices are signed out and connections ended.",
+	"session":      "That device is signed out.",
+	"others":       "Everything else is signed out.",
+}
+
+// see sends the browser to another page of ours by GET.
+func see(c echo.Context, path string) error { return c.Redirect(http.StatusSeeOther, path) }
+
+// seeOther is an error that sends the browser to a page of ours.
+type seeOther struct{ path string }
+
+// Error implements error.
+func (s *seeOther) Error() string { return "see " + s.path }

@@ -1,0 +1,128 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/account"
+	"gatehouse/app/limit"
+	"gatehouse/oauth"
+	"gatehouse/templates"
+)
+
+const purposeSignIn = "sign in"
+
+// signInForm is the sign-in form, read once.
+type signInForm struct {
+	email, password string
+	// request or path say what to go on with.
+	request, path string
+}
+
+func parseSignIn(form url.Values) signInForm {
+	return signInForm{
+		email: form.Get("email"), password: form.Get("password"),
+		request: parseRequestID(form.Get("request")), path: parseReturnPath(form.Get("return")),
+	}
+}
+
+// SignInPage asks who is there. Somebody who is signed in goes on at once, unless an app demands a fresh sign-in.
+func (h *Handlers) SignInPage(c echo.Context) error {
+	in := parseSignIn(c.QueryParams())
+	view := templates.SignInView{Request: in.request, Return: in.path}
+	if in.request != "" {
+		prompt, err := h.resume(c, in.request)
+		if err != nil {
+			return err
+		}
+		if prompt.Next != oauth.NextSignIn {
+			return see(c, consentPath(in.request))
+		}
+		view.Again, view.Email = prompt.ReauthenticationDemanded, prompt.LoginHint
+		if prompt.Client != nil {
+			view.App = clientName(prompt.Client.Name, prompt.Client.ID)
+		}
+	} else if visitOf(c).signedIn() {
+		return see(c, in.next())
+	}
+	return h.showSignIn(c, http.StatusOK, view)
+}
+
+// next is where a sign-in leads.
+func (f signInForm) next() string {
+	switch {
+	case f.request != "":
+		return consentPath(f.request)
+	case f.path != "":
+		return f.path
+	}
+	return "/"
+}
+
+func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInView) error {
+	if err := h.ensureFormSecret(c); err != nil {
+		return err
+	}
+	view.Shell = h.shell(c, "Sign in", "")
+	view.Token = visitOf(c).formToken(purposeSignIn)
+	return render(c, status, templates.SignIn(view))
+}
+
+// SignIn checks address and password and opens a session.
+func (h *Handlers) SignIn(c echo.Context) error {
+	form, err := h.readPost(c, purposeSignIn)
+	if err != nil {
+		return err
+	}
+	in := parseSignIn(form)
+	session, secret, err := h.accounts.SignIn(c.Request().Context(), in.email, in.password, device(c))
+	if err != nil {
+		return h.signInFailed(c, in, err)
+	}
+	if err := h.openSession(c, session, secret); err != nil {
+		return err
+	}
+	if in.request != "" {
+		h.note(c, Event{Step: StepSignedIn, OK: true, RequestID: oauth.RequestCorrelation(in.request), UserID: session.UserID})
+	}
+	return see(c, in.next())
+}
+
+// signInFailed shows the form again. Every wrong pair gets one answer; too many tries, how long to wait.
+func (h *Handlers) signInFailed(c echo.Context, in signInForm, err error) error {
+	view := templates.SignInView{Request: in.request, Return: in.path, Email: in.email}
+	var exceeded *limit.Exceeded
+	switch {
+	case errors.As(err, &exceeded):
+		retryAfter(c.Response().Header(), exceeded.RetryAfter)
+		view.Problem = "Too many tries. Wait " + plural(exceeded.Seconds(), "second") + ", then try again."
+		return h.showSignIn(c, http.StatusTooManyRequests, view)
+	case account.CodeOf(err) == account.CodeWrongCredentials:
+		view.Problem = account.ErrWrongCredentials.Hint
+		return h.showSignIn(c, http.StatusUnprocessableEntity, view)
+	}
+	return err
+}
+
+// SignOut ends the session. With a request, the sign-in page comes next: somebody else wants to decide about it.
+func (h *Handlers) SignOut(c echo.Context) error {
+	v := visitOf(c)
+	if !v.signedIn() {
+		return see(c, "/signin")
+	}
+	form, err := h.readPost(c, purposeSignOut)
+	if err != nil {
+		return err
+	}
+	if err := h.accounts.SignOut(c.Request().Context(), v.secret); err != nil {
+		return err
+	}
+	c.SetCookie(h.cookie(h.sessionCookie(), "", 0))
+	if request := parseRequestID(form.Get("request")); request != "" {
+		return see(c, signInPath(request))
+	}
+	return see(c, "/signin")
+}

@@ -1,0 +1,27 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/limit"
+	"gatehouse/oauth"
+)
+
+// Token is the token endpoint (OAuth 2.1 §3.2).
+func (h *Handlers) Token(c echo.Context) error {
+	if err := h.takeByNetwork(c, limit.OAuthTokens); err != nil {
+		return err
+	}
+	in, err := readBackChannel(c)
+	if err != nil {
+		return err
+	}
+	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().UserAgent()))
+	tokens, err := h.oauth.Token(ctx, in.form, in.auth)
+	if err != nil {
+		return h.countClientFailure(c, in.auth.ClientID, err)
+	}
+	return c.JSON(http.StatusOK, tokens)
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"gatehouse/app/limit"
+	"gatehouse/oauth"
+)
+
+// Limiter counts calls of callers; limit.Limiter is one.
+type Limiter interface {
+	Take(ctx context.Context, spec limit.Spec, key string) (limit.Result, error)
+}
+
+// Deps is what the handlers work with. Everything but OAuthOn is needed.
+type Deps struct {
+	// PublicURL is the one address that everything is built from, without a trailing slash.
+	PublicURL string
+	// OAuthOn is false while the public URL is plain http beyond this computer; the OAuth endpoints answer 404 then.
+	OAuthOn bool
+	OAuth   *oauth.Server
+	// Located reports whether connections to a resource act at locations, so that the consent page asks where.
+	Located     func(resource string) bool
+	Accounts    Accounts
+	Homes       Homes
+	Connections Connections
+	Attempts    Attempts
+	Observer    Observer
+	Limiter     Limiter
+	Log         *slog.Logger
+	Now         func() time.Time
+	Rand        io.Reader
+}
+
+// Handlers are all handlers. It is safe for concurrent use and keeps no state of its own.
+type Handlers struct {
+	url         string
+	https       bool
+	oauthOn     bool
+	oauth       *oauth.Server
+	located     func(resource string) bool
+	accounts    Accounts
+	homes       Homes
+	connections Connections
+	attempts    Attempts
+	observer    Observer
+	limiter     Limiter
+	log         *slog.Logger
+	now         func() time.Time
+	rand        io.Reader
+	documents   *documents
+	crossOrigin *http.CrossOriginProtection
+}
+
+// New makes the handlers.
+func New(d Deps) (*Handlers, error) {
+	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Connections == nil ||
+		d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		return nil, errors.New("web: a dependency is missing")
+	}
+	public, err := url.Parse(d.PublicURL)
+	if err != nil || public.Host == "" {
+		return nil, fmt.Errorf("web: public URL %q is not a URL", d.PublicURL)
+	}
+	documents, err := newDocuments(d.OAuth)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	// Behind a proxy the Host of a request can differ from what the browser sees; our own origin counts then too.
+	crossOrigin := http.NewCrossOriginProtection()
+	if err := crossOrigin.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	return &Handlers{
+		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
+		located: d.Located, accounts: d.Accounts, homes: d.Homes, connections: d.Connections, attempts: d.Attempts,
+		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
+		documents: documents, crossOrigin: crossOrigin,
+	}, nil
+}
