@@ -1,0 +1,141 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"gatehouse/app/account"
+	"gatehouse/app/connection"
+)
+
+// NewToken is a personal token to make. No locations means all of the person's.
+type NewToken struct {
+	User, Scope, Name string
+	Locations         []string
+	Expires           time.Duration
+}
+
+// Token is a personal token as the commands show it. Secret is set only when it was just made.
+type Token struct {
+	ID         string     `json:"id"`
+	Name       string     `json:"name"`
+	Lookup     string     `json:"lookup"`
+	Scope      string     `json:"scope"`
+	Locations  []string   `json:"location_ids"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Ended      string     `json:"ended,omitempty"`
+	Secret     string     `json:"secret,omitempty"`
+}
+
+func tokenOf(t account.PersonalToken) Token {
+	return Token{ID: t.ID, Name: t.Name, Lookup: t.Lookup, Scope: t.Scope, Locations: t.LocationIDs, ExpiresAt: t.ExpiresAt,
+		CreatedAt: t.CreatedAt, LastUsedAt: t.LastUsedAt, Ended: t.EndedReason}
+}
+
+// AddToken makes a personal token.
+func (a *Admin) AddToken(ctx context.Context, n NewToken) (Token, error) {
+	p, err := a.person(ctx, n.User)
+	if err != nil {
+		return Token{}, err
+	}
+	t := account.NewToken{Name: n.Name, Scope: n.Scope, LocationIDs: n.Locations, ConfirmCrossLocation: true}
+	if len(t.LocationIDs) == 0 {
+		list, err := a.c.homes.LocationsOf(ctx, p.ID)
+		if err != nil {
+			return Token{}, err
+		}
+		for _, m := range list {
+			t.LocationIDs = append(t.LocationIDs, m.Location.ID)
+		}
+	}
+	if n.Expires > 0 {
+		at := a.c.now().Add(n.Expires)
+		t.ExpiresAt = &at
+	}
+	made, err := a.c.accounts.CreateToken(ctx, p.ID, t)
+	if err != nil {
+		return Token{}, err
+	}
+	out := tokenOf(made.Token)
+	out.Secret = made.Secret
+	return out, nil
+}
+
+// Tokens lists a person's personal tokens.
+func (a *Admin) Tokens(ctx context.Context, email string) ([]Token, error) {
+	p, err := a.person(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.c.accounts.Tokens(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Token, len(list))
+	for i := range list {
+		out[i] = tokenOf(list[i])
+	}
+	return out, nil
+}
+
+// RevokeToken ends a personal token.
+func (a *Admin) RevokeToken(ctx context.Context, id string) error {
+	return a.c.accounts.RevokeTokenAsAdmin(ctx, id)
+}
+
+// Connection is a connection as the commands show it.
+type Connection struct {
+	ID          string     `json:"id"`
+	User        string     `json:"user"`
+	ClientID    string     `json:"client_id"`
+	ClientName  string     `json:"client_name"`
+	ClientHost  string     `json:"client_host,omitempty"`
+	Resource    string     `json:"resource"`
+	Scopes      []string   `json:"scopes"`
+	Locations   []string   `json:"location_ids"`
+	CreatedAt   time.Time  `json:"created_at"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	EndedAt     *time.Time `json:"ended_at,omitempty"`
+	EndedReason string     `json:"ended_reason,omitempty"`
+}
+
+// Connections lists connections: of one person when email is set, live ones unless all is.
+func (a *Admin) Connections(ctx context.Context, email string, all bool) ([]Connection, error) {
+	f := connection.Filter{Ended: all}
+	if email != "" {
+		p, err := a.person(ctx, email)
+		if err != nil {
+			return nil, err
+		}
+		f.UserID = p.ID
+	}
+	list, err := a.c.connections.ListAll(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Connection, len(list))
+	for i := range list {
+		out[i] = connectionOf(&list[i])
+	}
+	return out, nil
+}
+
+func connectionOf(c *connection.Connection) Connection {
+	out := Connection{ID: c.ID, User: c.UserEmail, ClientID: c.Client.ID, ClientName: c.Client.Name, ClientHost: c.Client.Host,
+		Resource: c.Resource, Scopes: c.Scopes, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt, EndedAt: c.EndedAt, EndedReason: c.EndedReason}
+	for _, l := range c.Locations {
+		out.Locations = append(out.Locations, l.ID)
+	}
+	if c.LastUsed != nil {
+		out.LastUsedAt = &c.LastUsed.At
+	}
+	return out
+}
+
+// EndConnection ends a connection.
+func (a *Admin) EndConnection(ctx context.Context, id string) error {
+	return a.c.connections.End(ctx, id)
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"gatehouse/app/connection"
+)
+
+// Client is an OAuth client as the commands show it.
+type Client struct {
+	ID           string     `json:"id"`
+	Kind         string     `json:"kind"`
+	Name         string     `json:"name"`
+	Host         string     `json:"host,omitempty"`
+	RedirectURIs []string   `json:"redirect_uris"`
+	Connections  int        `json:"connections"`
+	BlockedAt    *time.Time `json:"blocked_at,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
+	LastSeenAt   time.Time  `json:"last_seen_at"`
+}
+
+// Clients lists all clients.
+func (a *Admin) Clients(ctx context.Context) ([]Client, error) {
+	list, err := a.c.clients.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Client, len(list))
+	for i, c := range list {
+		out[i] = Client{ID: c.ID, Kind: c.Kind, Name: c.Name, Host: c.Host, RedirectURIs: c.RedirectURIs, Connections: c.Connections,
+			BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt}
+	}
+	return out, nil
+}
+
+// AddClient enters a client by hand. The secret is shown once.
+func (a *Admin) AddClient(ctx context.Context, name string, redirectURIs []string, confidential bool) (id, secret string, err error) {
+	return a.c.clients.Add(ctx, connection.NewClient{Name: name, RedirectURIs: redirectURIs, Confidential: confidential})
+}
+
+// BlockClient shuts a client out.
+func (a *Admin) BlockClient(ctx context.Context, id string) error { return a.c.clients.Block(ctx, id) }
+
+// UnblockClient lets a client in again.
+func (a *Admin) UnblockClient(ctx context.Context, id string) error {
+	return a.c.clients.Unblock(ctx, id)
+}
+
+// DeleteClient ends a client's connections and forgets it.
+func (a *Admin) DeleteClient(ctx context.Context, id string) error {
+	return a.c.clients.Delete(ctx, id)
+}
+
+// Key is a signing key as the commands show it.
+type Key struct {
+	KID         string     `json:"kid"`
+	Algorithm   string     `json:"algorithm"`
+	State       string     `json:"state"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ActivatedAt *time.Time `json:"activated_at,omitempty"`
+	RetiredAt   *time.Time `json:"retired_at,omitempty"`
+}
+
+// Keys lists signing keys.
+func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
+	list, err := a.c.oauth.SigningKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Key, len(list))
+	for i, k := range list {
+		out[i] = Key{KID: k.KID, Algorithm: k.Algorithm, State: string(k.State), CreatedAt: k.CreatedAt, ActivatedAt: k.ActivatedAt, RetiredAt: k.RetiredAt}
+	}
+	return out, nil
+}
+
+// RotateKeys makes the next key sign from now on.
+func (a *Admin) RotateKeys(ctx context.Context) error { return a.c.oauth.RotateKeys(ctx) }
+
+// DropKey drops a key at once.
+func (a *Admin) DropKey(ctx context.Context, kid string) error { return a.c.oauth.DropKey(ctx, kid) }

@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gatehouse/app/account"
+	"gatehouse/app/connection"
+	"gatehouse/app/fetch"
+	"gatehouse/app/handshake"
+	"gatehouse/app/home"
+	"gatehouse/app/inventory"
+	"gatehouse/app/limit"
+	"gatehouse/app/sealing"
+	"gatehouse/db"
+	"gatehouse/oauth"
+)
+
+// core are the parts that the server and the commands share: the database and the services on it.
+type core struct {
+	set         *settings
+	log         *slog.Logger
+	now         func() time.Time
+	rand        io.Reader
+	db          *db.DB
+	key         []byte
+	oauth       *oauth.Server
+	accounts    *account.Service
+	homes       *home.Service
+	connections *connection.Service
+	clients     *connection.Clients
+	inventory   *inventory.Service
+	limiter     *limit.Limiter
+	handshakes  *handshake.Service
+	recorder    *handshake.Recorder
+}
+
+// UsageError says that the settings or the words of a command are wrong.
+type UsageError struct{ Message string }
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Message }
+
+// openDB opens the database of a configuration.
+func openDB(ctx context.Context, cfg Config, log *slog.Logger, now func() time.Time) (*db.DB, error) {
+	return db.Open(ctx, db.Options{URL: cfg.databaseURL(), Now: now, Log: log, FullSync: cfg.SQLiteSyncFull})
+}
+
+// newCore opens and migrates the database and puts the services on it.
+func newCore(ctx context.Context, set *settings, log *slog.Logger, now func() time.Time) (*core, error) {
+	d, err := openDB(ctx, set.Config, log, now)
+	if err != nil {
+		return nil, err
+	}
+	c := &core{set: set, log: log, now: now, rand: rand.Reader, db: d}
+	if err := d.Migrate(ctx); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	if err := c.build(ctx); err != nil {
+		_ = c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *core) close() error {
+	if c.recorder != nil {
+		end, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		c.recorder.Close(end)
+	}
+	return c.db.Close()
+}
+
+// build makes the services, from the bottom up.
+func (c *core) build(ctx context.Context) error {
+	sealer, err := c.openKey(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.buildPeople(); err != nil {
+		return err
+	}
+	c.handshakes = &handshake.Service{Store: c.db, Now: c.now}
+	c.recorder = handshake.NewRecorder(handshake.Options{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log})
+	if c.oauth, err = c.newOAuth(ctx, sealer); err != nil {
+		return err
+	}
+	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located}
+	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
+	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
+	return nil
+}
+
+// openKey loads the secret key, makes it on the first start of a SQLite database, and proves that it is the database's.
+func (c *core) openKey(ctx context.Context) (*sealing.Sealer, error) {
+	source := sealing.Source{Key: c.set.SecretKey, KeyFile: c.set.SecretKeyFile,
+		DataFile: filepath.Join(c.set.DataDir, "secret.key"), Create: true}
+	var err error
+	if c.key, err = source.Load(c.rand); err != nil {
+		return nil, err
+	}
+	sealer, err := sealing.New(c.key, c.rand)
+	if err != nil {
+		return nil, err
+	}
+	return sealer, sealer.Check(ctx, c.db)
+}
+
+// derive makes a key for one purpose from the secret key, the same in every process.
+func (c *core) derive(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, c.key, nil, "gatehouse "+purpose, 32)
+}
+
+func (c *core) buildPeople() error {
+	lc := limit.Config{Now: c.now, Budgets: map[string]int{limit.Reads.Name: c.set.ReadsPerMinute, limit.Writes.Name: c.set.WritesPerMinute}}
+	if c.db.Dialect() == db.Postgres {
+		lc.Store = c.db
+	}
+	c.limiter = limit.New(lc)
+	var err error
+	c.accounts, err = account.New(account.Config{
+		Now: c.now, Rand: c.rand, Store: c.db, SignIns: limit.NewSignIns(c.now, c.db, c.limiter),
+		PublicURL: c.set.publicURL, BearerAllowed: c.set.oauthOn,
+	})
+	if err != nil {
+		return err
+	}
+	c.homes, err = home.New(home.Config{Now: c.now, Rand: c.rand, Store: c.db})
+	return err
+}
+
+// newOAuth makes the authorization server. While OAuth is off it serves nothing, but the settings pages still read its
+// resources; its issuer is then the https form of the public URL.
+func (c *core) newOAuth(ctx context.Context, sealer oauth.Sealer) (*oauth.Server, error) {
+	issuer := c.set.publicURL
+	if !c.set.oauthOn {
+		issuer = "https://" + c.set.public.Host
+	}
+	fetcher, err := c.documentFetcher()
+	if err != nil {
+		return nil, err
+	}
+	s, err := oauth.New(oauth.Config{
+		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
+		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
+		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
+	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db})
+	if err != nil {
+		return nil, fmt.Errorf("authorization server: %w", err)
+	}
+	if err := s.EnsureKeys(ctx); err != nil {
+		return nil, fmt.Errorf("signing keys: %w", err)
+	}
+	return s, nil
+}
+
+func (c *core) documentFetcher() (oauth.DocumentFetcher, error) {
+	return fetch.NewForDocuments(fetch.Config{Allow: c.set.allow, CAFile: c.set.FetchCAFile}, c.set.publicURL)
+}
+
+// homeResource is the resource behind /mcp.
+func (c *core) homeResource(issuer string) oauth.Resource {
+	return oauth.Resource{
+		URI: issuer + "/mcp", Name: "Gatehouse",
+		Scopes: []oauth.Scope{
+			{Name: home.ScopeRead, Baseline: true},
+			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
+		},
+		AccessTokenLife: c.set.AccessTokenLife,
+	}
+}
+
+func (c *core) scopeRules(resource string) []connection.ScopeRule {
+	for _, r := range c.oauth.Resources() {
+		if r.URI != resource {
+			continue
+		}
+		var out []connection.ScopeRule
+		for _, s := range r.Scopes {
+			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies})
+		}
+		return out
+	}
+	return nil
+}
+
+// located reports whether connections to a resource act at locations: the home resource's do.
+func (c *core) located(resource string) bool { return strings.HasSuffix(resource, "/mcp") }
+
+// registerClient enters a client for an administrator, also while self-registration is off.
+func (c *core) registerClient(ctx context.Context, metadata []byte) (id, secret string, err error) {
+	r, err := c.oauth.RegisterByAdmin(ctx, metadata)
+	if err != nil {
+		return "", "", err
+	}
+	return r.ClientID, r.ClientSecret, nil
+}

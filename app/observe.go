@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"gatehouse/app/handshake"
+	"gatehouse/app/home"
+	"gatehouse/mcp"
+	"gatehouse/mcp/endpoint"
+	"gatehouse/oauth"
+	"gatehouse/web"
+)
+
+// This file carries what the parts observe into the record of connection attempts. The parts do not know the record.
+
+// identifyCaller puts address and user agent into the context, so that steps of one attempt can be tied together.
+func (a *App) identifyCaller(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		c.SetRequest(r.WithContext(handshake.WithSource(r.Context(), c.RealIP(), r.UserAgent())))
+		return next(c)
+	}
+}
+
+// observeOAuth takes the steps of the protocol's library.
+func (c *core) observeOAuth(ctx context.Context, s oauth.Step) {
+	c.recorder.Observe(ctx, handshake.Step(s))
+}
+
+// observer takes the events that only the pages see.
+type observer struct{ recorder *handshake.Recorder }
+
+// webSteps are the pages' names of steps in the record's words.
+var webSteps = map[string]string{
+	web.StepResourceMetadata: handshake.StepResourceMetadata,
+	web.StepServerMetadata:   handshake.StepServerMetadata,
+	web.StepSignedIn:         handshake.StepSignedIn,
+	web.StepRedirected:       handshake.StepRedirected,
+}
+
+// ObserveEvent takes an event.
+func (o observer) ObserveEvent(ctx context.Context, e web.Event) {
+	step, known := webSteps[e.Step]
+	if !known {
+		step = e.Step
+	}
+	o.recorder.Record(ctx, handshake.Event{Step: step, OK: e.OK, ClientID: e.ClientID, RequestID: e.RequestID, UserID: e.UserID,
+		Detail: e.Detail, IP: e.Address, UserAgent: e.UserAgent})
+}
+
+// observeEndpoint takes the bearer step of /mcp.
+func (a *App) observeEndpoint(r *http.Request, e endpoint.Event) {
+	ev := handshake.Event{Step: handshake.StepChallenge, OK: true, Resource: a.set.publicURL + "/mcp"}
+	switch e.Outcome {
+	case "challenged":
+		ev.Detail = r.Method
+	case "refused":
+		ev.OK, ev.Check, ev.Reason = false, "access_token", e.Reason
+	default:
+		if e.Principal.Actor != home.ActorConnection {
+			return
+		}
+		ev.Step = handshake.StepFirstRequest
+		ev.ConnectionID, ev.ClientID, ev.UserID = e.Principal.ConnectionID, e.Principal.ClientID, e.Principal.UserID
+	}
+	a.recorder.Record(r.Context(), ev)
+}
+
+// observeMCP notes tool calls: the last use of the connection, the first call of an attempt, and faults in the log.
+func (a *App) observeMCP(ctx context.Context, o mcp.Observation) {
+	if o.Err != nil && o.Outcome == mcp.OutcomeRPCError && o.Code == mcp.CodeInternalError {
+		a.log.ErrorContext(ctx, "mcp request failed", "method", o.Method, "tool", o.Tool, "cause", o.Err)
+	}
+	p := home.PrincipalFrom(ctx)
+	if p == nil || p.Actor != home.ActorConnection {
+		return
+	}
+	a.db.TouchConnection(ctx, p.ConnectionID, p.FamilyID, o.Tool, p.IP, a.now())
+	if o.Tool != "" && o.Outcome == mcp.OutcomeOK {
+		a.recorder.Record(ctx, handshake.Event{Step: handshake.StepFirstToolCall, OK: true, Detail: o.Tool,
+			ConnectionID: p.ConnectionID, ClientID: p.ClientID, UserID: p.UserID})
+	}
+}

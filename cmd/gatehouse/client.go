@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"gatehouse/app"
+)
+
+type clientCmd struct {
+	List    clientListCmd    `cmd:"" help:"List clients."`
+	Add     clientAddCmd     `cmd:"" help:"Enter a client by hand and print its id, and its secret once."`
+	Block   clientBlockCmd   `cmd:"" help:"Shut a client out."`
+	Unblock clientUnblockCmd `cmd:"" help:"Let a client in again."`
+	Delete  clientDeleteCmd  `cmd:"" help:"End a client's connections and forget it."`
+}
+
+type clientListCmd struct{}
+
+// Run lists clients.
+func (clientListCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		list, err := a.Clients(e.ctx)
+		if err != nil {
+			return err
+		}
+		return e.print(list, func(w io.Writer) {
+			rows := make([][]any, len(list))
+			for i, c := range list {
+				rows[i] = []any{c.Name, c.Kind, c.Host, c.Connections, c.LastSeenAt, c.BlockedAt, c.ID}
+			}
+			table(w, "NAME\tKIND\tHOST\tCONNECTIONS\tLAST SEEN\tBLOCKED\tID", rows)
+		})
+	})
+}
+
+type clientAddCmd struct {
+	Name         string   `required:"" help:"Name to show."`
+	RedirectURI  []string `name:"redirect-uri" required:"" help:"Redirect URI; may be repeated."`
+	Confidential bool     `help:"Give the client a secret."`
+}
+
+// Run enters a client.
+func (c clientAddCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		id, secret, err := a.AddClient(e.ctx, c.Name, c.RedirectURI, c.Confidential)
+		if err != nil {
+			return err
+		}
+		answer := map[string]string{"client_id": id}
+		if secret != "" {
+			answer["client_secret"] = secret
+		}
+		return e.print(answer, func(w io.Writer) {
+			fmt.Fprintln(w, "client_id    ", id)
+			if secret != "" {
+				fmt.Fprintln(w, "client_secret", secret)
+			}
+		})
+	})
+}
+
+type clientBlockCmd struct {
+	ID string `arg:"" help:"Client id."`
+}
+
+// Run blocks a client.
+func (c clientBlockCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error { return e.done(a.BlockClient(e.ctx, c.ID), "Blocked.") })
+}
+
+type clientUnblockCmd struct {
+	ID string `arg:"" help:"Client id."`
+}
+
+// Run lets a client in again.
+func (c clientUnblockCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error { return e.done(a.UnblockClient(e.ctx, c.ID), "Unblocked.") })
+}
+
+type clientDeleteCmd struct {
+	ID string `arg:"" help:"Client id."`
+}
+
+// Run deletes a client.
+func (c clientDeleteCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error { return e.done(a.DeleteClient(e.ctx, c.ID), "Deleted.") })
+}
