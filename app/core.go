@@ -101,11 +101,15 @@ func (c *core) build(ctx context.Context) error {
 	return nil
 }
 
-// openKey loads the secret key, makes it on the first start of a SQLite database, and proves that it is the database's.
+// openKey loads the secret key, makes it on the first start of a database, and proves that it is the database's. A
+// database that has a key already never gets another one: that would only hide which one is missing.
 func (c *core) openKey(ctx context.Context) (*sealing.Sealer, error) {
+	sealed, err := c.db.Sealed(ctx)
+	if err != nil {
+		return nil, err
+	}
 	source := sealing.Source{Key: c.set.SecretKey, KeyFile: c.set.SecretKeyFile,
-		DataFile: filepath.Join(c.set.DataDir, "secret.key"), Create: true}
-	var err error
+		DataFile: filepath.Join(c.set.DataDir, "secret.key"), Create: !sealed}
 	if c.key, err = source.Load(c.rand); err != nil {
 		return nil, err
 	}

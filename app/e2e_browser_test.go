@@ -71,6 +71,9 @@ func shoot(t *testing.T, ctx context.Context, dir, name string) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if err := chromedp.Do(ctx, chromedp.Sleep(400*time.Millisecond)); err != nil { // colours fade over
+				t.Fatal(err)
+			}
 			over, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.documentElement.scrollWidth > document.documentElement.clientWidth`))
 			if err != nil {
 				t.Fatal(err)

@@ -19,9 +19,9 @@ import (
 // The joins to the left run along primary keys alone, so that the cost does not grow with the tables.
 const selectPrincipal = `SELECT c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.expires_at,
 	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL
-		OR EXISTS (SELECT 1 FROM revoked_access_tokens r WHERE r.jti = ?),
-	l.id, l.name, m.role, l.time_zone, l.currency, CAST(l.currencies AS text), l.viewer_sees_money,
-	(SELECT string_agg(lm.module, ' ') FROM location_modules lm WHERE lm.location_id = l.id AND lm.enabled)
+		OR EXISTS (SELECT 1 FROM revoked_access_tokens r WHERE r.jti = ?)
+		OR EXISTS (SELECT 1 FROM clients k WHERE k.id = c.client_id AND k.blocked_at IS NOT NULL),
+	` + locationColumns + `
 	FROM connections c
 	JOIN families f ON f.id = ? AND f.connection_id = c.id
 	JOIN users u ON u.id = c.user_id
@@ -45,7 +45,7 @@ type locationFacts struct {
 
 // PrincipalByConnection reads who acts with an access token of this connection and family, and jti, its id. It gives
 // oauth.ErrNotFound when there is no such connection or family, and oauth.ErrEnded when either has ended or expired,
-// the person is disabled, or this one token was revoked.
+// the person is disabled, the client is blocked, or this one token was revoked.
 func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, jti string, now time.Time) (*home.Principal, error) {
 	if !isID(connectionID) || !isID(familyID) || !isText(jti) {
 		return nil, oauth.ErrNotFound
@@ -58,8 +58,7 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 	var c connectionFacts
 	var l locationFacts
 	var p *home.Principal
-	dest := []any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.expires, &c.ended,
-		&l.id, &l.name, &l.role, &l.zone, &l.currency, &l.currencies, &l.money, &l.modules}
+	dest := append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.expires, &c.ended}, l.columns()...)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, fmt.Errorf("read principal: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -229,5 +230,22 @@ func BenchmarkRotateRefreshToken(b *testing.B) {
 			b.Fatal(err)
 		}
 		presented = next.Hash
+	}
+}
+
+// TestHotStatementsSearch holds the hot reads to look-ups by key: none may scan a table.
+func TestHotStatementsSearch(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t, dbtest.SQLiteURL(t), dbtest.NewClock().Now)
+	for name, text := range db.HotStatements() {
+		plan, err := db.PlanForTest(d, text)
+		if err != nil || len(plan) == 0 {
+			t.Fatalf("%s: %v, %v", name, plan, err)
+		}
+		for _, step := range plan {
+			if strings.Contains(step, "SCAN") && step != "SCAN CONSTANT ROW" {
+				t.Errorf("%s scans: %s", name, strings.Join(plan, "; "))
+			}
+		}
 	}
 }

@@ -113,11 +113,12 @@ func (d *DB) addStep(tx *gorm.DB, attempt string, e *handshake.Event) error {
 	var position int
 	err := tx.Raw(`UPDATE handshake_attempts SET steps = steps + 1, last_at = ?, failed = ?, reason = ?,
 		reached = CASE WHEN ? THEN ? ELSE reached END,
-		client_id = coalesce(nullif(client_id, ''), ?), client_name = coalesce(nullif(client_name, ''), ?),
+		client_id = coalesce(nullif(client_id, ''), ?),
+		client_name = coalesce(nullif(client_name, ''), nullif(?, ''), (SELECT name FROM clients WHERE id = ?), ''),
 		request_id = coalesce(nullif(request_id, ''), ?), connection_id = coalesce(nullif(connection_id, ''), ?),
 		user_id = coalesce(nullif(user_id, ''), ?), resource = coalesce(nullif(resource, ''), ?)
 		WHERE id = ? AND steps < ? RETURNING steps`,
-		d.ts(e.At), !e.OK, e.Reason, e.OK, e.Step, e.ClientID, e.ClientName, e.RequestID, e.ConnectionID, e.UserID, e.Resource,
+		d.ts(e.At), !e.OK, e.Reason, e.OK, e.Step, e.ClientID, e.ClientName, e.ClientID, e.RequestID, e.ConnectionID, e.UserID, e.Resource,
 		attempt, handshake.MaxSteps).Row().Scan(&position)
 	if errors.Is(err, sql.ErrNoRows) { // full: the attempt stays as it is
 		return nil

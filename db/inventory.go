@@ -43,7 +43,8 @@ const (
 	livePlace = "trashed_at IS NULL AND converted_to_id IS NULL"
 )
 
-// onlyIDs drops what cannot be an id: Postgres would refuse the statement, where the row is just not found.
+// onlyIDs drops what cannot be an id: Postgres would refuse the statement, where the row is just not found. The rest is
+// padded.
 func onlyIDs(ids []string) []string {
 	out := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -51,5 +52,14 @@ func onlyIDs(ids []string) []string {
 			out = append(out, id)
 		}
 	}
-	return out
+	return padded(out)
+}
+
+// padded repeats the last id until the number of ids is a power of two. As a set it is the same, and statements with a
+// list are prepared for a dozen lengths instead of for each.
+func padded(ids []string) []string {
+	for n := len(ids); n > 0 && n&(n-1) != 0; n++ {
+		ids = append(ids, ids[n-1])
+	}
+	return ids
 }

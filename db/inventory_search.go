@@ -42,12 +42,15 @@ func (t *inventoryTx) IndexThing(locationID, thingID string, tokens map[string]i
 // lastSign is greater than every sign a token holds, so a word and the word with it enclose all that begin with the word.
 const lastSign = "\U0010FFFF"
 
-// tokenIs is the condition on tokens that a word matches.
-func tokenIs(w inventory.Word) (string, []any) {
+// tokenIs is the condition on tokens that a word matches. It reads the same for both kinds of word, so that few different
+// statements are prepared.
+const tokenIs = "token BETWEEN ? AND ?"
+
+func tokenBounds(w inventory.Word) []any {
 	if w.Prefix {
-		return "token >= ? AND token < ?", []any{w.Text, w.Text + lastSign}
+		return []any{w.Text, w.Text + lastSign}
 	}
-	return "token = ?", []any{w.Text}
+	return []any{w.Text, w.Text}
 }
 
 // below selects the things somewhere below the places that a condition picks.
@@ -130,8 +133,8 @@ func (t *inventoryTx) Passes(f inventory.Filter, thingID string) (bool, error) {
 func (t *inventoryTx) MatchThings(f inventory.Filter, words []inventory.Word, queryKey string, limit int) ([]inventory.Candidate, error) {
 	g := t.filtered(f)
 	for _, w := range words {
-		cond, args := tokenIs(w)
-		g = g.Where("id IN (SELECT thing_id FROM search_tokens WHERE location_id IN ? AND "+cond+")", append([]any{onlyIDs(f.Locations)}, args...)...)
+		g = g.Where("id IN (SELECT thing_id FROM search_tokens WHERE location_id IN ? AND "+tokenIs+")",
+			append([]any{onlyIDs(f.Locations)}, tokenBounds(w)...)...)
 	}
 	var rows []struct {
 		ID, NameKey, Lifecycle string
@@ -158,12 +161,12 @@ func (t *inventoryTx) score(f inventory.Filter, byID map[string]*inventory.Candi
 	for id := range byID {
 		ids = append(ids, id)
 	}
+	ids = padded(ids)
 	var conds []string
 	args := []any{ids}
 	for _, w := range words {
-		cond, a := tokenIs(w)
-		conds = append(conds, "("+cond+")")
-		args = append(args, a...)
+		conds = append(conds, tokenIs)
+		args = append(args, tokenBounds(w)...)
 	}
 	var hits []searchTokenRow
 	if err := t.g.Where("thing_id IN ? AND ("+strings.Join(conds, " OR ")+")", args...).Find(&hits).Error; err != nil {

@@ -174,6 +174,7 @@ func (t *inventoryTx) complete(rows []thingRow) ([]*inventory.Thing, error) {
 	for id := range byID {
 		ids = append(ids, id)
 	}
+	ids = padded(ids)
 	if err := t.addNames(list); err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (t *inventoryTx) addNames(list []*inventory.Thing) error {
 	}
 	var rows []inventory.Named
 	err := t.g.Raw(`SELECT id, name FROM types WHERE id IN ? UNION ALL SELECT id, name FROM brands WHERE id IN ?`,
-		typeIDs, brandIDs).Scan(&rows).Error
+		padded(typeIDs), padded(brandIDs)).Scan(&rows).Error
 	if err != nil {
 		return fmt.Errorf("read types and brands: %w", err)
 	}

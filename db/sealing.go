@@ -22,3 +22,10 @@ func (d *DB) SealingCheck(ctx context.Context, fresh []byte) ([]byte, error) {
 	}
 	return stored, nil
 }
+
+// Sealed reports whether the database was set up with a secret key before.
+func (d *DB) Sealed(ctx context.Context) (bool, error) {
+	var sealed bool
+	err := d.w(ctx).Raw(`SELECT EXISTS (SELECT 1 FROM sealing_checks WHERE name = 'key')`).Row().Scan(&sealed)
+	return sealed, wrap("read sealing check", err)
+}

@@ -188,20 +188,19 @@ func checkPrompt(r *checkedRequest, params url.Values) *Error {
 	return nil
 }
 
-// offered lists the scopes of the consent page. Without a scope in the request the whole list is offered, baseline
-// ticked; otherwise what was asked, with all that it includes. More than the baseline is never ticked beforehand for a
-// client of which nothing is known.
+// offered lists the scopes of the consent page: always the whole list, so that a person can give more than a client that
+// read only the baseline knew to ask for. What was asked is ticked, or the baseline when nothing was; more than the
+// baseline is never ticked beforehand for a client of which nothing is known. RFC 6749 §3.3 lets the granted scope
+// differ from the requested one; the token answer states it.
 func (r *checkedRequest) offered() []OfferedScope {
 	asked := r.resource.expand(r.requested)
 	var offered []OfferedScope
 	for _, scope := range r.resource.Scopes {
-		switch {
-		case !r.scopeAsked:
-			offered = append(offered, OfferedScope{Name: scope.Name, Ticked: scope.Baseline})
-		case slices.Contains(asked, scope.Name):
-			ticked := scope.Baseline || r.client.Kind != ClientDynamic
-			offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
+		ticked := slices.Contains(asked, scope.Name) && (scope.Baseline || r.client.Kind != ClientDynamic)
+		if !r.scopeAsked {
+			ticked = scope.Baseline
 		}
+		offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
 	}
 	return offered
 }

@@ -191,8 +191,8 @@ func TestOfferedScopes(t *testing.T) {
 		{"AZ-8 none asked, self-registered", publicClient, "", "[{read true} {write false} {extra false}]"},
 		{"RT-8 offline_access counts as none", documentURL, "offline_access", "[{read true} {write false} {extra false}]"},
 		{"asked by a verified client: ticked", documentURL, "write extra", "[{read true} {write true} {extra true}]"},
-		{"asked by a self-registered client: only the baseline is ticked", publicClient, "write read", "[{read true} {write false}]"},
-		{"AZ-7 only what was asked is offered", documentURL, "read openid", "[{read true}]"},
+		{"asked by a self-registered client: only the baseline is ticked", publicClient, "write read", "[{read true} {write false} {extra false}]"},
+		{"AZ-7 only what was asked is ticked", documentURL, "read openid", "[{read true} {write false} {extra false}]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

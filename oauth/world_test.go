@@ -39,7 +39,7 @@ func challengeOf(verifier string) string {
 // world is a whole server on the memory store, with a person and three clients.
 type world struct {
 	*oauth.Server
-	t      *testing.T
+	t      testing.TB
 	cfg    oauth.Config
 	store  *oauthtest.Memory
 	clock  *oauthtest.Clock
@@ -49,7 +49,7 @@ type world struct {
 	steps []oauth.Step
 }
 
-func newWorld(t *testing.T, change ...func(*oauth.Config)) *world {
+func newWorld(t testing.TB, change ...func(*oauth.Config)) *world {
 	t.Helper()
 	w := &world{t: t, store: oauthtest.NewMemory(), clock: oauthtest.NewClock()}
 	w.cfg = oauth.Config{
@@ -166,7 +166,7 @@ func (w *world) approveWith(form url.Values, d oauth.Decision) string {
 	return query(w.t, answer.RedirectURI).Get("code")
 }
 
-func query(t *testing.T, location string) url.Values {
+func query(t testing.TB, location string) url.Values {
 	t.Helper()
 	u, err := url.Parse(location)
 	must(t, err)
@@ -207,7 +207,7 @@ func (w *world) connect(client string, scopes ...string) *oauth.TokenResponse {
 	return response
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

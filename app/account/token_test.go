@@ -87,11 +87,12 @@ func TestCrossLocationToken(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *fixture) {
 		p, other := f.person(t, "ada@example.org"), f.person(t, "eva@example.org")
+		first := f.location(t, p.ID)
 		second, err := f.home.CreateLocation(ctx, p.ID, home.NewLocation{Name: "Workshop", TimeZone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := account.NewToken{Name: "x", Scope: account.TokenWrite, LocationIDs: []string{f.location(t, p.ID), second.ID}}
+		n := account.NewToken{Name: "x", Scope: account.TokenWrite, LocationIDs: []string{first, second.ID}}
 		if c := f.token(t, p.ID, n); len(c.Warnings) != 0 {
 			t.Errorf("same members: warnings %v", c.Warnings)
 		}

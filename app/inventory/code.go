@@ -57,7 +57,10 @@ func ParseCode(typed string) (string, bool) {
 		}
 		b.WriteByte(byte(r))
 	}
-	return b.String(), b.Len() == codeLength
+	if b.Len() != codeLength {
+		return "", false
+	}
+	return b.String(), true
 }
 
 func codeSign(r rune) rune {

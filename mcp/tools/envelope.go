@@ -47,7 +47,7 @@ func invalid(path, message string) *Error {
 
 // errUnavailable has one hint for every cause, so that a caller learns nothing about what it may not see (KE-85).
 func errUnavailable() *Error {
-	return &Error{Code: "tool_unavailable", Hint: "This tool cannot be used there. Call capabilities to see where which tools can."}
+	return &Error{Code: "tool_unavailable", Hint: "This tool cannot be used there. Call capabilities to see which tools can be used where."}
 }
 
 func errTokenScope() *Error {

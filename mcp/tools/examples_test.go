@@ -212,3 +212,12 @@ func TestHintsHoldNoValueSent(t *testing.T) {
 		}
 	}
 }
+
+func TestKE15ErrorsAreCodeAndHint(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	r := h.call(h.p, "add_thing", `{"items":[]}`)
+	if want := `{"error":"validation","hint":"items: must hold 1 to 20 entries"}`; r.text != want || !r.isError || r.status != 200 {
+		t.Errorf("KE-15 KE-16 got %+v", r)
+	}
+}

@@ -1,0 +1,4 @@
+package home
+
+// ActionCount is the number of actions in the table.
+var ActionCount = len(table)

@@ -1,0 +1,86 @@
+// Package oauth is an OAuth 2.1 authorization server without HTTP and without tables, together with the resource
+// server's check of its tokens.
+//
+// # Purpose
+//
+// A Server decides: whether a client is who it says, whether a request may be shown to a person, what their answer means,
+// which tokens follow, and whether a token that comes back is one of its own. It is written for clients that introduce
+// themselves (by registration or by a metadata document) and for protected resources of the kind that the Model Context
+// Protocol describes, and it knows nothing of what those resources hold.
+//
+//	BeginAuthorization → ResumeAuthorization (sign in, consent) → Decide     the authorization endpoint
+//	Token                                                                   the token endpoint
+//	Revoke                                                                  the revocation endpoint
+//	Register, metadata documents, JWKS                                      introduction and discovery
+//	VerifyAccessToken                                                       the resource server
+//	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
+//
+// The durable thing is the connection: one person, one client, one resource. It is written when a code is exchanged.
+// Each exchanged code starts a family under it, one installation of the client; tokens belong to the family. Approving
+// again updates the connection for all its families. Reuse of a refresh token or a code ends the family; revocation by
+// the client ends the connection.
+//
+// # Border
+//
+// The program around it brings pages, forms, sessions and sign-in (ResourceOwner), the stores (Stores; oauthtest holds
+// their contract), a sealer for private keys, a guarded fetcher for client documents, the clock and the randomness. It
+// answers X-1… of HTTP: methods, headers, limits. After VerifyAccessToken it must read
+// whether connection, family and person still live and whether the token's ID was revoked; this package cannot know it
+// without that read. AccessToken.Scopes give way to the connection's current scopes unless AccessToken.Narrowed.
+//
+// # Errors
+//
+// Every error for a client is an *Error, made by one constructor per code. Until client and redirect URI are proven the
+// authorization endpoint returns an *Error, which is to be shown; afterwards a *RedirectError, which is to be sent. A
+// RedirectError or AuthorizationResponse that is Untrusted is to be shown with a link. A store that fails gives
+// temporarily_unavailable: clients throw tokens away on invalid_grant, and their registration on invalid_client.
+//
+// # What it must never do
+//
+// Keep state in memory that must survive or that two processes could disagree on. Redirect before client and redirect
+// URI are proven. Use a code or a token up before everything that can be refused was checked. Compare redirect URIs by
+// anything but their bytes (a loopback port aside). Read the algorithm of a signature from the token alone. Put a secret
+// into an error, a Step or a store other than as its hash or sealed. Name the real clock.
+//
+// # Ledger
+//
+//	spec                              sections         file                     status, departures
+//	OAuth 2.1 draft-16                2.3, 8.4         redirect_uri.go          full; localhost gets the loopback exception too
+//	                                  2.4              client_auth.go           none, basic, post; no assertions
+//	                                  3.1, 4.1.1       authorize_request.go     full; PKCE from every client; response_mode query
+//	                                  4.1.2, 7.13.2    authorize.go             full; consent asked each time
+//	                                                   decision.go, code.go     code 60 s
+//	                                  3.2              token.go, token_*.go     full
+//	                                  4.1.3, 7.5.2     token_code.go            a replay ends the code's family, a wrong one nothing
+//	                                  4.3              token_refresh.go         rotation for public clients; see below
+//	RFC 6749                          3.3, 5.2         scope.go, errors.go      full; unknown scopes fall away beside known ones
+//	RFC 6750                          3.1              errors.go                codes only; the challenge is the resource server's
+//	RFC 7009                          2                revoke.go                full; a foreign token: 200 without effect
+//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      signing keys only
+//	RFC 7591                          2, 3             register.go              full but software statements
+//	RFC 7636                          4                pkce.go                  S256 only
+//	RFC 8252                          7, 8             redirect_uri.go          full
+//	RFC 8414                          2, 3             metadata.go              full; also under the name of OpenID discovery
+//	RFC 8707                          2                resource_indicator.go    one resource a request; scheme and host without case
+//	RFC 8725                          3                verify.go                as far as access tokens go
+//	RFC 9068                          2, 4             access_token.go, verify.go  full; ES256 by default where the RFC asks
+//	                                                                            that RS256 be supported: it is selectable
+//	RFC 9207                          2                decision.go              iss on every answer
+//	RFC 9700                          2, 4             as cited                 followed
+//	RFC 9728                          2, 3             metadata.go              full
+//	Client ID metadata documents      3 to 6, 8        client_document.go       no keys, no logos
+//	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
+//	RFC 7523, 7592, 7662, 8628,
+//	9101, 9126, 9396, 9449            –                –                        not supported, and not advertised
+//
+// Departures with their reasons:
+//
+//   - Rotation (OAuth 2.1 §4.3.1). The direct predecessor of a refresh token fetches the same successor again while that
+//     was never used. An answer that got lost would otherwise cost the session, and programs that share one stored token
+//     would end one another's. A token whose successor was used is reuse. Resource.RefreshGrace zero switches this off.
+//   - Reuse ends the family and not the connection: installations of one client share its id, and a stumble of one must
+//     not sign the others out.
+//   - Tokens of confidential clients are not rotated; §4.3.1 asks it of public clients, and each rotation can go wrong.
+//   - A dropped signing key is honoured by other processes within ten seconds, not at once: asking the store at each
+//     verification would cost every call a read.
+package oauth
