@@ -24,6 +24,9 @@ func (a *App) sweep(ctx context.Context) error {
 	if err := a.accounts.Sweep(ctx); err != nil {
 		return err
 	}
+	if err := a.db.SweepWindows(ctx, a.now()); err != nil {
+		return err
+	}
 	if _, err := a.handshakes.Sweep(ctx); err != nil {
 		return err
 	}

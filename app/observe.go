@@ -75,7 +75,11 @@ func (a *App) observeMCP(ctx context.Context, o mcp.Observation) {
 		a.log.ErrorContext(ctx, "mcp request failed", "method", o.Method, "tool", o.Tool, "cause", o.Err)
 	}
 	p := home.PrincipalFrom(ctx)
-	if p == nil || p.Actor != home.ActorConnection {
+	if p == nil {
+		return
+	}
+	if p.Actor == home.ActorToken {
+		a.db.TouchPersonalToken(ctx, p.TokenID, p.IP, a.now())
 		return
 	}
 	a.db.TouchConnection(ctx, p.ConnectionID, p.FamilyID, o.Tool, p.IP, a.now())

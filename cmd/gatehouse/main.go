@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	_ "time/tzdata" // zone names work on machines and images without zone files
 
 	"github.com/alecthomas/kong"
 
