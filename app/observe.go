@@ -79,7 +79,9 @@ func (a *App) observeMCP(ctx context.Context, o mcp.Observation) {
 		return
 	}
 	if p.Actor == home.ActorToken {
-		a.db.TouchPersonalToken(ctx, p.TokenID, p.IP, a.now())
+		if err := a.db.TouchPersonalToken(ctx, p.TokenID, p.IP, a.now()); err != nil {
+			a.log.WarnContext(ctx, "last use of a personal token was not noted", "cause", err)
+		}
 		return
 	}
 	a.db.TouchConnection(ctx, p.ConnectionID, p.FamilyID, o.Tool, p.IP, a.now())

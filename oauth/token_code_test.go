@@ -207,6 +207,17 @@ func TestCodeReplay(t *testing.T) {
 		_, told := w.lastStep(oauth.StepReuseDetected)
 		equal(t, "told", told, true)
 	})
+	t.Run("CG-2 also when the code has expired since", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		code := w.approve(publicClient, []string{"read"})
+		response, err := w.exchange(publicClient, code)
+		must(t, err)
+		w.clock.Advance(time.Hour)
+		_, err = w.exchange(publicClient, code)
+		shown(t, err, "invalid_grant")
+		equal(t, "reason", w.store.Family(response.FamilyID).EndedReason, oauth.EndedByReplay)
+	})
 	t.Run("CG-1 twenty at once, one succeeds", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)

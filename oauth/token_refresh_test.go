@@ -228,6 +228,49 @@ func TestRefreshRace(t *testing.T) {
 	})
 }
 
+// TestRefreshOvertaken: another process rotates the token between this one's reading and writing.
+func TestRefreshOvertaken(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		grace *time.Duration
+	}{{"RT-10 the loser answers with the winner's successor", nil}, {"CN-68 with grace 0 the loser is reuse", new(time.Duration)}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(cfg *oauth.Config) { cfg.Resources[0].RefreshGrace = c.grace })
+			first := w.connect(publicClient)
+			var won *oauth.TokenResponse
+			stores := w.store.Stores()
+			stores.Tokens = overtaking{stores.Tokens, func() {
+				var err error
+				won, err = w.refresh(publicClient, first.RefreshToken)
+				must(t, err)
+			}}
+			slow, err := oauth.New(w.cfg, stores)
+			must(t, err)
+			lost, err := slow.Token(t.Context(), url.Values{"grant_type": {"refresh_token"}, "refresh_token": {first.RefreshToken}}, authOf(publicClient))
+			if c.grace != nil {
+				shown(t, err, "invalid_grant")
+				equal(t, "reason", w.store.Family(first.FamilyID).EndedReason, oauth.EndedByReuse)
+				return
+			}
+			must(t, err)
+			equal(t, "successor", lost.RefreshToken, won.RefreshToken)
+		})
+	}
+}
+
+// overtaking calls first before each rotation.
+type overtaking struct {
+	oauth.TokenStore
+	first func()
+}
+
+func (o overtaking) RotateRefreshToken(ctx context.Context, presented []byte, successor *oauth.RefreshToken, sealed []byte, at time.Time) error {
+	o.first()
+	return o.TokenStore.RotateRefreshToken(ctx, presented, successor, sealed, at)
+}
+
 func TestRefreshScope(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, scope, code, granted string }{

@@ -21,7 +21,7 @@ func atp(text string) *TimeView {
 
 var (
 	readChoice  = ChoiceView{Value: "home:read", Title: "See your things", Detail: "Read and search the inventory: things, places, dates and notes.", Ticked: true}
-	writeChoice = ChoiceView{Value: "home:write", Title: "Change your things", Detail: "Add, edit, move and throw away. Includes seeing them."}
+	writeChoice = ChoiceView{Value: "home:write", Title: "Change your things", Detail: "Add, edit and move things and places. Includes seeing them. Nothing can be deleted."}
 	homeChoice  = ChoiceView{Value: "0195-home", Title: "Home", Detail: "You are an owner here.", Ticked: true}
 	shopChoice  = ChoiceView{Value: "0195-shop", Title: "Workshop", Detail: "You are a viewer here: nothing can be changed."}
 	expiries    = []ChoiceView{{Value: "forever", Title: "Until I end it", Ticked: true}, {Value: "30d", Title: "30 days"}, {Value: "1d", Title: "1 day"}}

@@ -18,7 +18,7 @@ var scopes = map[string]words{
 		"See your things", "Read and search the inventory: things, places, dates and notes.", "see your things",
 	},
 	home.ScopeWrite: {
-		"Change your things", "Add, edit, move and throw away. Includes seeing them.", "change your things",
+		"Change your things", "Add, edit and move things and places. Includes seeing them. Nothing can be deleted.", "change your things",
 	},
 }
 

@@ -51,8 +51,11 @@ type Event struct {
 	Resource string
 }
 
-// Once reports whether an attempt has a step of this kind at most once: the first of many calls.
-func (e *Event) Once() bool { return e.Step == StepFirstRequest || e.Step == StepFirstToolCall }
+// Once reports whether an attempt has a step of this kind at most once: the first of many calls, or a page that is shown
+// again when it is loaded again.
+func (e *Event) Once() bool {
+	return e.Step == StepFirstRequest || e.Step == StepFirstToolCall || e.Step == StepConsentShown && e.OK
+}
 
 // Opens reports whether the event may begin an attempt. The others join one or are forgotten.
 func (e *Event) Opens() bool {
