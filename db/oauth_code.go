@@ -57,7 +57,7 @@ const (
 	addLocation = `INSERT INTO connection_locations (connection_id, location_id)
 		SELECT c.id, m.location_id FROM connections c JOIN members m ON m.user_id = c.user_id
 		WHERE c.id = ? AND m.location_id = ? ON CONFLICT DO NOTHING`
-	insertFamily  = `INSERT INTO families (id, connection_id, device_hint, created_at) VALUES (?, ?, ?, ?)`
+	insertFamily  = `INSERT INTO families (id, connection_id, device_hint, scopes, created_at) VALUES (?, ?, ?, ?, ?)`
 	insertRefresh = `INSERT INTO refresh_tokens (hash, family_id, parent_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`
 )
 
@@ -129,7 +129,7 @@ func (d *DB) redeem(ctx context.Context, st []*sql.Stmt, r *oauth.Redemption) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), at); err != nil {
+	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), a.scopes, at); err != nil {
 		return nil, fmt.Errorf("family: %w", err)
 	}
 	t := r.Refresh

@@ -89,6 +89,8 @@ type Family struct {
 	ID           string
 	ConnectionID string
 	DeviceHint   string
+	// Scopes are those granted when the code was redeemed: what the client believes to hold.
+	Scopes []string
 	CreatedAt    time.Time
 	LastUsedAt   *time.Time
 	EndedAt      *time.Time

@@ -49,7 +49,7 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	if isReuse(lineage, grant.resource) {
 		return nil, grant, s.reused(ctx, lineage)
 	}
-	if e := narrow(grant, lineage.Connection.Scopes, request.scope); e != nil {
+	if e := narrow(grant, lineage, request.scope); e != nil {
 		return nil, grant, e
 	}
 	if !s.matches(request.resources, grant.resource.URI) {
@@ -136,8 +136,12 @@ func (s *Server) reused(ctx context.Context, l *Lineage) *Error {
 }
 
 // narrow sets the scopes of the new access token. The connection keeps all of its own (§4.3.1).
-func narrow(grant *tokenGrant, allowed []string, scope string) *Error {
-	grant.scopes = allowed
+//
+// Clients repeat the scope they were granted with each refresh, and do not know that the person has changed the
+// connection since. So what was granted once is never an error, only no longer given; and a client that repeats all of
+// it asks for no less than it has, and gets what the connection has now.
+func narrow(grant *tokenGrant, l *Lineage, scope string) *Error {
+	grant.scopes = l.Connection.Scopes
 	asked, err := parseScope(scope)
 	if err != nil {
 		return storeFailure("parse scope", err)
@@ -146,13 +150,19 @@ func narrow(grant *tokenGrant, allowed []string, scope string) *Error {
 	if len(asked) == 0 {
 		return nil
 	}
-	if !isSubset(asked, grant.resource.expand(allowed)) {
+	allowed, granted := grant.resource.expand(l.Connection.Scopes), grant.resource.expand(l.Family.Scopes)
+	if !isSubset(asked, append(slices.Clone(allowed), granted...)) {
 		return InvalidScope("The scope exceeds what was authorized.").WithCheck("scope")
 	}
 	asked = grant.resource.expand(asked)
-	if !isSubset(grant.resource.expand(allowed), asked) {
-		grant.scopes, grant.narrowed = asked, true
+	if isSubset(granted, asked) || isSubset(allowed, asked) {
+		return nil
 	}
+	asked = slices.DeleteFunc(asked, func(s string) bool { return !slices.Contains(allowed, s) })
+	if len(asked) == 0 {
+		return InvalidScope("None of these scopes is authorized any more.").WithCheck("scope")
+	}
+	grant.scopes, grant.narrowed = asked, true
 	return nil
 }
 

@@ -388,3 +388,27 @@ type brokenKeys struct{ oauth.KeyStore }
 func (brokenKeys) Keys(context.Context) ([]oauth.SigningKey, error) {
 	return nil, errors.New("down")
 }
+
+func TestRefreshScopeAfterTheConnectionChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wide, err := w.exchange(publicClient, w.approve(publicClient, []string{"write"}))
+	must(t, err)
+	slim, err := w.exchange(publicClient, w.approve(publicClient, []string{"read"}))
+	must(t, err)
+	// The connection now has read alone. The first installation still believes in write and repeats what it was granted.
+	response, err := w.refresh(publicClient, wide.RefreshToken, "scope", "read write")
+	must(t, err)
+	equal(t, "RT-4 what was taken away is no longer given, and no error", response.Scope, "read")
+	_, err = w.refresh(publicClient, slim.RefreshToken, "scope", "write")
+	shown(t, err, "invalid_scope")
+	_, err = w.exchange(publicClient, w.approve(publicClient, []string{"write"}))
+	must(t, err)
+	// Now it has write again. The second installation repeats the little it was granted: that is all it knows of.
+	response, err = w.refresh(publicClient, slim.RefreshToken, "scope", "read")
+	must(t, err)
+	equal(t, "CN-74 what was added holds", response.Scope, "read write")
+	token, err := w.VerifyAccessToken(t.Context(), response.AccessToken, mainResource)
+	must(t, err)
+	equal(t, "CN-74 nar", token.Narrowed, false)
+}

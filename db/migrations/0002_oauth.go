@@ -73,6 +73,7 @@ var oauth = Migration{ID: "0002_oauth", Statements: []string{
 		id {id} PRIMARY KEY,
 		connection_id {id} NOT NULL REFERENCES connections (id) ON DELETE CASCADE,
 		device_hint text NOT NULL,
+		scopes text NOT NULL,
 		created_at {ts} NOT NULL,
 		last_used_at {ts},
 		last_used_ip text NOT NULL DEFAULT '',

@@ -41,7 +41,7 @@ func (m *Memory) RedeemCode(ctx context.Context, r oauth.Redemption) (*oauth.Con
 	code.UsedAt, code.FamilyID = &r.At, r.FamilyID
 	connection := m.approve(code.Approval, r)
 	m.families[r.FamilyID] = &oauth.Family{
-		ID: r.FamilyID, ConnectionID: connection.ID, DeviceHint: r.DeviceHint, CreatedAt: r.At,
+		ID: r.FamilyID, ConnectionID: connection.ID, DeviceHint: r.DeviceHint, Scopes: slices.Clone(code.Approval.Scopes), CreatedAt: r.At,
 	}
 	token := *r.Refresh
 	m.refresh[string(token.Hash)] = &token
