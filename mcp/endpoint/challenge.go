@@ -45,7 +45,7 @@ func (e *Endpoint) ScopeRefusal(scope string) *mcp.HTTPRefusal {
 // refuse writes a refusal before the JSON-RPC layer: the status and a JSON-RPC error body without an id, so that clients
 // of every revision can read it. text is one of ours and needs no escaping.
 func refuse(w http.ResponseWriter, status int, text string) {
-	body := `{"jsonrpc":"2.0","id":null,"error":{"code":` + strconv.Itoa(mcp.CodeInvalidRequest) + `,"message":` + strconv.Quote(text) + `}}`
+	body := `{"jsonrpc":"2.0","error":{"code":` + strconv.Itoa(mcp.CodeInvalidRequest) + `,"message":` + strconv.Quote(text) + `}}`
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
