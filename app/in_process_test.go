@@ -20,11 +20,14 @@ type house struct {
 }
 
 // inProcess starts the server with one person. database is its URL; empty means SQLite in a folder of its own.
-func inProcess(tb testing.TB, database string, now func() time.Time) *house {
+func inProcess(tb testing.TB, database string, now func() time.Time, change ...func(*app.Config)) *house {
 	tb.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	cfg := app.Config{DataDir: tb.TempDir(), DatabaseURL: database, LogLevel: "warn", LogFormat: "json", DynamicRegistration: true,
 		SigningAlgorithm: "ES256", AccessTokenLife: time.Hour, ReadsPerMinute: 1 << 30, WritesPerMinute: 1 << 30}
+	for _, c := range change {
+		c(&cfg)
+	}
 	a, err := app.New(tb.Context(), cfg, server.Listener.Addr().String(), "test", app.NewLogger(io.Discard, "warn", "json"), now)
 	if err != nil {
 		tb.Fatal(err)

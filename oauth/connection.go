@@ -90,11 +90,11 @@ type Family struct {
 	ConnectionID string
 	DeviceHint   string
 	// Scopes are those granted when the code was redeemed: what the client believes to hold.
-	Scopes []string
-	CreatedAt    time.Time
-	LastUsedAt   *time.Time
-	EndedAt      *time.Time
-	EndedReason  string
+	Scopes      []string
+	CreatedAt   time.Time
+	LastUsedAt  *time.Time
+	EndedAt     *time.Time
+	EndedReason string
 }
 
 // RefreshToken is one link of a family's chain.

@@ -22,6 +22,8 @@ type Browser struct {
 	// Scopes and Locations are ticked on the consent page; nil ticks all that are offered.
 	Scopes    []string
 	Locations []string
+	// Agent is the User-Agent to send; empty sends Go's.
+	Agent string
 
 	client *http.Client
 }
@@ -38,6 +40,18 @@ func NewBrowser(email, password string) *Browser {
 // Through sends the browser's requests over another client's transport; cookies stay the browser's own.
 func (b *Browser) Through(c *http.Client) { b.client.Transport = c.Transport }
 
+// Client is the browser's HTTP client with its cookies, for requests that no form makes. It follows no redirects.
+func (b *Browser) Client() *http.Client { return b.client }
+
+// Cookies are the cookies that the browser would send to the address.
+func (b *Browser) Cookies(address string) []*http.Cookie {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	return b.client.Jar.Cookies(u)
+}
+
 // Page is what a request came to: a page, or a redirect away from the server.
 type Page struct {
 	URL    *url.URL
@@ -53,6 +67,14 @@ func (b *Browser) Get(address string) (*Page, error) { return b.do(http.MethodGe
 // Post sends a form and follows redirects within the server.
 func (b *Browser) Post(address string, form url.Values) (*Page, error) {
 	return b.do(http.MethodPost, address, form)
+}
+
+// Step is Get, or Post with a form, that stops at the first answer.
+func (b *Browser) Step(address string, form url.Values) (*Page, error) {
+	if form == nil {
+		return b.once(http.MethodGet, address, nil)
+	}
+	return b.once(http.MethodPost, address, form)
 }
 
 func (b *Browser) do(method, address string, form url.Values) (*Page, error) {
@@ -87,6 +109,9 @@ func (b *Browser) once(method, address string, form url.Values) (*Page, error) {
 		return nil, err
 	}
 	req.Header.Set("Accept", "text/html,application/xhtml+xml")
+	if b.Agent != "" {
+		req.Header.Set("User-Agent", b.Agent)
+	}
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", req.URL.Scheme+"://"+req.URL.Host)
@@ -170,6 +195,9 @@ type Form struct {
 	// Options are all values that the boxes of a name offer, ticked or not.
 	Options map[string][]string
 }
+
+// Tick ticks exactly these of the boxes of a name; nil ticks all.
+func (f *Form) Tick(name string, wanted []string) { f.tick(name, wanted) }
 
 func (f *Form) tick(name string, wanted []string) {
 	f.Values.Del(name)
