@@ -114,6 +114,9 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	if err := createPrivate(path); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
 	d := &DB{dialect: SQLite, now: o.Now, log: logOf(o)}
 	var err error
 	if d.write, d.wsql, err = d.sqlite(o, path, "_txlock=immediate"); err != nil {
@@ -132,6 +135,16 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	d.rsql.SetMaxOpenConns(readers)
 	d.rsql.SetMaxIdleConns(readers)
 	return d, nil
+}
+
+// createPrivate makes a missing file that only its owner can read, whatever the folder allows; SQLite gives its other
+// files the same mode.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
