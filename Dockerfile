@@ -15,5 +15,6 @@ ENV GATEHOUSE_LISTEN=0.0.0.0:8080 GATEHOUSE_DATA_DIR=/data
 USER 65532:65532
 VOLUME /data
 EXPOSE 8080
-ENTRYPOINT ["/usr/local/bin/gatehouse"]
+ENV PATH=/usr/local/bin
+ENTRYPOINT ["gatehouse"]
 CMD ["serve"]
