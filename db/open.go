@@ -155,6 +155,9 @@ func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
 	q := []string{
 		"_pragma=busy_timeout(10000)", "_pragma=journal_mode(WAL)", "_pragma=synchronous(" + sync + ")",
 		"_pragma=foreign_keys(1)", "_pragma=cache_size(-16000)", "_pragma=temp_store(MEMORY)", lock,
+		// Times are integers here, and texts are texts: without these two the driver tries to read every text of an
+		// expression as a date.
+		"_texttotime=0", "_inttotime=0",
 	}
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + strings.Join(q, "&")
 	g, err := gorm.Open(sqlite.Open(dsn), d.config(o.Log))
