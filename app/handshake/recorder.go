@@ -72,6 +72,9 @@ func (r *Recorder) Record(ctx context.Context, e Event) {
 	if s := sourceFrom(ctx); e.IP == "" && e.UserAgent == "" {
 		e.IP, e.UserAgent = s.ip, s.userAgent
 	}
+	if r.knows(&e) {
+		return
+	}
 	e.trim()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,6 +86,21 @@ func (r *Recorder) Record(ctx context.Context, e Event) {
 	default:
 		r.dropped.Add(1)
 	}
+}
+
+// knows reports whether a step that is kept once was taken before: the everyday case of every call, so it costs a look
+// into a map and no more.
+func (r *Recorder) knows(e *Event) bool {
+	if !e.Once() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.once[e.onceKey()]
+}
+
+func (e *Event) onceKey() repeat {
+	return repeat{step: e.Step, request: e.RequestID, connection: e.ConnectionID, family: e.FamilyID}
 }
 
 // Observe takes a step of the protocol's library. Refreshes that succeed are the everyday life of a connection and not
@@ -100,7 +118,7 @@ func (r *Recorder) Observe(ctx context.Context, s Step) {
 // repeated reports whether the event says nothing new. The caller holds the lock.
 func (r *Recorder) repeated(e *Event) bool {
 	if e.Once() {
-		key := repeat{step: e.Step, request: e.RequestID, connection: e.ConnectionID, family: e.FamilyID}
+		key := e.onceKey()
 		if r.once[key] {
 			return true
 		}
