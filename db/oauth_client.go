@@ -27,6 +27,10 @@ type clientMetadata struct {
 	SoftwareID      string   `json:"software_id,omitempty"`
 	SoftwareVersion string   `json:"software_version,omitempty"`
 	Contacts        []string `json:"contacts,omitempty"`
+
+	JWKS               json.RawMessage `json:"jwks,omitempty"`
+	JWKSURI            string          `json:"jwks_uri,omitempty"`
+	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -84,6 +88,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.Scope, c.ApplicationType, c.ClientURI, c.LogoURI = m.Scope, m.ApplicationType, m.ClientURI, m.LogoURI
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
 	c.Contacts = m.Contacts
+	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -91,7 +96,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		AuthMethods: c.AuthMethods, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes,
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
-		Contacts: c.Contacts,
+		Contacts: c.Contacts, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
 	}
 }
 

@@ -46,7 +46,7 @@
 //
 //	spec                              sections         file                     status, departures
 //	OAuth 2.1 draft-16                2.3, 8.4         redirect_uri.go          full; localhost gets the loopback exception too
-//	                                  2.4              client_auth.go           none, basic, post; no assertions
+//	                                  2.4              client_auth.go           none, basic, post; no mutual TLS
 //	                                  3.1, 4.1.1       authorize_request.go     full; PKCE from every client; response_mode query
 //	                                  4.1.2, 7.13.2    authorize.go             full; consent asked each time
 //	                                                   decision.go, code.go     code 60 s
@@ -56,7 +56,10 @@
 //	RFC 6749                          3.3, 5.2         scope.go, errors.go      full; unknown scopes fall away beside known ones
 //	RFC 6750                          3.1              errors.go                codes only; the challenge is the resource server's
 //	RFC 7009                          2                revoke.go                full; a foreign token: 200 without effect
-//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      signing keys only
+//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      own signing keys; public keys of clients in
+//	                                                   client_keys.go           RS256, PS256, ES256, EdDSA
+//	RFC 7521, 7523, rfc7523bis        as cited         client_assertion.go      client authentication only; aud is the issuer, or
+//	                                                                            the token endpoint from untyped assertions
 //	RFC 7591                          2, 3             register.go              full but software statements
 //	RFC 7636                          4                pkce.go                  S256 only
 //	RFC 8252                          7, 8             redirect_uri.go          full
@@ -68,9 +71,9 @@
 //	RFC 9207                          2                decision.go              iss on every answer
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
-//	Client ID metadata documents      3 to 6, 8        client_document.go       no keys, no logos
+//	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7523, 7592, 7662, 8628,
+//	RFC 7592, 7662, 8628,
 //	9101, 9126, 9396, 9449            –                –                        not supported, and not advertised
 //
 // Departures with their reasons:

@@ -26,18 +26,22 @@ const (
 
 // ServerMetadata is the document of RFC 8414. Send it with Cache-Control: public, max-age=300.
 type ServerMetadata struct {
-	Issuer                                     string   `json:"issuer"`
-	AuthorizationEndpoint                      string   `json:"authorization_endpoint"`
-	TokenEndpoint                              string   `json:"token_endpoint"`
-	JWKSURI                                    string   `json:"jwks_uri"`
-	RegistrationEndpoint                       string   `json:"registration_endpoint,omitempty"`
-	RevocationEndpoint                         string   `json:"revocation_endpoint"`
-	ScopesSupported                            []string `json:"scopes_supported,omitempty"`
-	ResponseTypesSupported                     []string `json:"response_types_supported"`
-	ResponseModesSupported                     []string `json:"response_modes_supported"`
-	GrantTypesSupported                        []string `json:"grant_types_supported"`
-	TokenEndpointAuthMethodsSupported          []string `json:"token_endpoint_auth_methods_supported"`
-	RevocationEndpointAuthMethodsSupported     []string `json:"revocation_endpoint_auth_methods_supported"`
+	Issuer                                 string   `json:"issuer"`
+	AuthorizationEndpoint                  string   `json:"authorization_endpoint"`
+	TokenEndpoint                          string   `json:"token_endpoint"`
+	JWKSURI                                string   `json:"jwks_uri"`
+	RegistrationEndpoint                   string   `json:"registration_endpoint,omitempty"`
+	RevocationEndpoint                     string   `json:"revocation_endpoint"`
+	ScopesSupported                        []string `json:"scopes_supported,omitempty"`
+	ResponseTypesSupported                 []string `json:"response_types_supported"`
+	ResponseModesSupported                 []string `json:"response_modes_supported"`
+	GrantTypesSupported                    []string `json:"grant_types_supported"`
+	TokenEndpointAuthMethodsSupported      []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationEndpointAuthMethodsSupported []string `json:"revocation_endpoint_auth_methods_supported"`
+	// The algorithms stand beside each list of methods that has private_key_jwt (RFC 8414 §2).
+	TokenEndpointAuthSigningAlgValuesSupported      []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
+	RevocationEndpointAuthSigningAlgValuesSupported []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
+
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
@@ -67,7 +71,7 @@ type ResourceMetadata struct {
 
 // Metadata returns the authorization server's metadata. All URLs come from the configured issuer.
 func (s *Server) Metadata() *ServerMetadata {
-	methods := []string{AuthNone, AuthBasic, AuthPost}
+	methods := s.authMethods()
 	m := &ServerMetadata{
 		Issuer:                                     s.cfg.Issuer,
 		AuthorizationEndpoint:                      s.cfg.Issuer + PathAuthorize,
@@ -84,6 +88,11 @@ func (s *Server) Metadata() *ServerMetadata {
 		AuthorizationResponseISSParameterSupported: true,
 		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	if s.usesKeys() {
+		algorithms := assertionAlgorithmNames()
+		m.TokenEndpointAuthSigningAlgValuesSupported = algorithms
+		m.RevocationEndpointAuthSigningAlgValuesSupported = algorithms
 	}
 	if s.cfg.DynamicRegistration {
 		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister

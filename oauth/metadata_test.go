@@ -58,13 +58,16 @@ func TestMetadata(t *testing.T) {
 	t.Run("MD-6 authentication methods are explicit and contain none", func(t *testing.T) {
 		t.Parallel()
 		m := asMap(t, newClientLab(t).Metadata())
-		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
-		wantList(t, m["revocation_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
+		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post", "private_key_jwt")
+		wantList(t, m["revocation_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post", "private_key_jwt")
+		wantList(t, m["token_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA") // MD-7
+		wantList(t, m["revocation_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA")
 	})
 	t.Run("MD-1 what is not there is not listed", func(t *testing.T) {
 		t.Parallel()
-		lab := newClientLab(t, func(c *Config) { c.DynamicRegistration, c.ClientDocuments = false, false })
+		lab := newClientLab(t, func(c *Config) { c.DynamicRegistration, c.ClientDocuments, c.Fetch = false, false, nil })
 		m := asMap(t, lab.Metadata())
+		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
 		for _, name := range []string{
 			"registration_endpoint", "client_id_metadata_document_supported", "introspection_endpoint", "userinfo_endpoint",
 			"pushed_authorization_request_endpoint", "device_authorization_endpoint", "dpop_signing_alg_values_supported",

@@ -22,6 +22,7 @@ type Memory struct {
 	families    map[string]*oauth.Family
 	refresh     map[string]*oauth.RefreshToken // by hash
 	revoked     map[string]time.Time           // jti → expiry
+	assertions  map[string]time.Time           // by hash → expiry
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -37,6 +38,7 @@ func NewMemory() *Memory {
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		assertions:  map[string]time.Time{},
 	}
 }
 
@@ -253,6 +255,20 @@ func (m *Memory) ClientHasConnection(ctx context.Context, id string) (bool, erro
 	return false, nil
 }
 
+// UseAssertion implements oauth.ClientStore.
+func (m *Memory) UseAssertion(ctx context.Context, hash []byte, expires time.Time) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, used := m.assertions[string(hash)]; used {
+		return oauth.ErrUsed
+	}
+	m.assertions[string(hash)] = expires
+	return nil
+}
+
 // DeleteUnusedClients implements oauth.ClientStore.
 func (m *Memory) DeleteUnusedClients(ctx context.Context, before time.Time) (int, error) {
 	unlock, err := m.lock(ctx)
@@ -279,6 +295,7 @@ func copyClient(client *oauth.Client) *oauth.Client {
 	c.GrantTypes = slices.Clone(client.GrantTypes)
 	c.ResponseTypes = slices.Clone(client.ResponseTypes)
 	c.Contacts = slices.Clone(client.Contacts)
+	c.JWKS = slices.Clone(client.JWKS)
 	if client.Document != nil {
 		d := *client.Document
 		d.Digest = slices.Clone(d.Digest)
