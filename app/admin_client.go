@@ -42,12 +42,14 @@ type NewClient struct {
 	Confidential bool
 	JWKSURI      string
 	JWKS         []byte
+	// RequirePushed refuses authorization requests that the client did not push.
+	RequirePushed bool
 }
 
 // AddClient enters a client by hand. The secret, if there is one, is shown once.
 func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, err error) {
 	return a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
-		JWKSURI: n.JWKSURI, JWKS: n.JWKS})
+		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed})
 }
 
 // BlockClient shuts a client out.

@@ -31,6 +31,7 @@ type clientMetadata struct {
 	JWKS               json.RawMessage `json:"jwks,omitempty"`
 	JWKSURI            string          `json:"jwks_uri,omitempty"`
 	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
+	RequirePushed      bool            `json:"require_pushed,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -89,6 +90,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
 	c.Contacts = m.Contacts
 	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
+	c.RequirePushed = m.RequirePushed
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -97,6 +99,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 		Contacts: c.Contacts, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
+		RequirePushed: c.RequirePushed,
 	}
 }
 
@@ -165,6 +168,7 @@ func (d *DB) ClientHasConnection(ctx context.Context, id string) (bool, error) {
 const deleteUnused = `DELETE FROM clients WHERE kind <> 'registered' AND created_at < ? AND blocked_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM connections WHERE connections.client_id = clients.id)
 	AND id NOT IN (SELECT client_id FROM authorization_requests)
+	AND id NOT IN (SELECT client_id FROM pushed_requests)
 	AND id NOT IN (SELECT client_id FROM authorization_codes)`
 
 // DeleteUnusedClients implements oauth.ClientStore.

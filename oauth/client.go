@@ -58,6 +58,8 @@ type Client struct {
 	JWKS               json.RawMessage
 	JWKSURI            string
 	AssertionAlgorithm string
+	// RequirePushed says that the client only sends pushed authorization requests (RFC 9126 §6).
+	RequirePushed bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.

@@ -8,6 +8,7 @@
 // themselves (by registration or by a metadata document) and for protected resources of the kind that the Model Context
 // Protocol describes, and it knows nothing of what those resources hold.
 //
+//	PushAuthorization                                                       the pushed request endpoint
 //	BeginAuthorization → ResumeAuthorization (sign in, consent) → Decide     the authorization endpoint
 //	Token                                                                   the token endpoint
 //	Revoke                                                                  the revocation endpoint
@@ -68,13 +69,15 @@
 //	RFC 8725                          3                verify.go                as far as access tokens go
 //	RFC 9068                          2, 4             access_token.go, verify.go  full; ES256 by default where the RFC asks
 //	                                                                            that RS256 be supported: it is selectable
+//	RFC 9126                          2, 4, 6          pushed_request.go        full but request objects; assertions name the
+//	                                                                            issuer, not the endpoint, as audience
 //	RFC 9207                          2                decision.go              iss on every answer
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
 //	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
 //	RFC 7592, 7662, 8628,
-//	9101, 9126, 9396, 9449            –                –                        not supported, and not advertised
+//	9101, 9396, 9449            –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //

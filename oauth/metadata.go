@@ -15,6 +15,7 @@ const (
 	PathToken     = "/token"
 	PathRegister  = "/register"
 	PathRevoke    = "/revoke"
+	PathPush      = "/par"
 	PathJWKS      = "/.well-known/jwks.json"
 
 	// PathServerMetadata and PathOpenIDConfiguration are where Metadata and OpenIDConfiguration are served.
@@ -32,6 +33,7 @@ type ServerMetadata struct {
 	JWKSURI                                string   `json:"jwks_uri"`
 	RegistrationEndpoint                   string   `json:"registration_endpoint,omitempty"`
 	RevocationEndpoint                     string   `json:"revocation_endpoint"`
+	PushedAuthorizationRequestEndpoint     string   `json:"pushed_authorization_request_endpoint"`
 	ScopesSupported                        []string `json:"scopes_supported,omitempty"`
 	ResponseTypesSupported                 []string `json:"response_types_supported"`
 	ResponseModesSupported                 []string `json:"response_modes_supported"`
@@ -78,6 +80,7 @@ func (s *Server) Metadata() *ServerMetadata {
 		TokenEndpoint:                              s.cfg.Issuer + PathToken,
 		JWKSURI:                                    s.cfg.Issuer + PathJWKS,
 		RevocationEndpoint:                         s.cfg.Issuer + PathRevoke,
+		PushedAuthorizationRequestEndpoint:         s.cfg.Issuer + PathPush,
 		ScopesSupported:                            s.supportedScopes(),
 		ResponseTypesSupported:                     []string{"code"},
 		ResponseModesSupported:                     []string{"query"},

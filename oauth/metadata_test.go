@@ -32,13 +32,14 @@ func TestMetadata(t *testing.T) {
 		t.Parallel()
 		m := asMap(t, newClientLab(t, func(c *Config) { c.ServiceDocumentation = "https://auth.example.org/docs" }).Metadata())
 		for name, want := range map[string]any{
-			"issuer":                 issuer,
-			"authorization_endpoint": issuer + "/authorize",
-			"token_endpoint":         issuer + "/token",
-			"registration_endpoint":  issuer + "/register",
-			"revocation_endpoint":    issuer + "/revoke",
-			"jwks_uri":               issuer + "/.well-known/jwks.json",
-			"service_documentation":  issuer + "/docs",
+			"issuer":                                issuer,
+			"authorization_endpoint":                issuer + "/authorize",
+			"token_endpoint":                        issuer + "/token",
+			"registration_endpoint":                 issuer + "/register",
+			"revocation_endpoint":                   issuer + "/revoke",
+			"pushed_authorization_request_endpoint": issuer + "/par",
+			"jwks_uri":                              issuer + "/.well-known/jwks.json",
+			"service_documentation":                 issuer + "/docs",
 			"authorization_response_iss_parameter_supported": true, // MD-7
 			"client_id_metadata_document_supported":          true, // MD-7
 			"request_uri_parameter_supported":                false,
@@ -70,7 +71,7 @@ func TestMetadata(t *testing.T) {
 		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
 		for _, name := range []string{
 			"registration_endpoint", "client_id_metadata_document_supported", "introspection_endpoint", "userinfo_endpoint",
-			"pushed_authorization_request_endpoint", "device_authorization_endpoint", "dpop_signing_alg_values_supported",
+			"device_authorization_endpoint", "dpop_signing_alg_values_supported",
 			"token_endpoint_auth_signing_alg_values_supported", "service_documentation",
 		} {
 			if value, found := m[name]; found {

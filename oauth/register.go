@@ -30,6 +30,7 @@ type Registration struct {
 	JWKSURI                     string          `json:"jwks_uri,omitempty"`
 	TokenEndpointAuthSigningAlg string          `json:"token_endpoint_auth_signing_alg,omitempty"`
 
+	RequirePushed           bool     `json:"require_pushed_authorization_requests,omitempty"`
 	RedirectURIs            []string `json:"redirect_uris"`
 	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
 	GrantTypes              []string `json:"grant_types"`
@@ -195,6 +196,7 @@ func newRegistration(c *Client, secret string) *Registration {
 		Scope: c.Scope, Contacts: c.Contacts, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 	}
 	r.JWKS, r.JWKSURI, r.TokenEndpointAuthSigningAlg = c.JWKS, c.JWKSURI, c.AssertionAlgorithm
+	r.RequirePushed = c.RequirePushed
 	if secret != "" {
 		r.ClientSecretExpiresAt = new(int64)
 	}

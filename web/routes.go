@@ -51,6 +51,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRegister, nil, h.RegisterClient},
 		{BackChannel, oauth.PathToken, nil, h.Token},
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
+		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -160,7 +161,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "oauth", "authorize":
 		return true
 	}
 	return false

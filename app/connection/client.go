@@ -72,12 +72,17 @@ type NewClient struct {
 	// JWKSURI or JWKS, of which one at most may be set, make a client that authenticates by its keys (private_key_jwt).
 	JWKSURI string
 	JWKS    json.RawMessage
+	// RequirePushed refuses authorization requests that the client did not push.
+	RequirePushed bool
 }
 
 func (n *NewClient) metadata() map[string]any {
 	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": "none"}
 	if n.Confidential {
 		m["token_endpoint_auth_method"] = "client_secret_basic"
+	}
+	if n.RequirePushed {
+		m["require_pushed_authorization_requests"] = true
 	}
 	if n.JWKSURI != "" {
 		m["token_endpoint_auth_method"], m["jwks_uri"] = "private_key_jwt", n.JWKSURI

@@ -41,11 +41,12 @@ type clientAddCmd struct {
 	Confidential bool     `xor:"proof" help:"Give the client a secret."`
 	JWKSURI      string   `name:"jwks-uri" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are at this https URL."`
 	JWKSFile     string   `name:"jwks-file" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are in this file (a JWK Set)."`
+	RequirePAR   bool     `name:"require-par" help:"The client must push its authorization requests (RFC 9126)."`
 }
 
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
-	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI}
+	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR}
 	if c.JWKSFile != "" {
 		keys, err := os.ReadFile(c.JWKSFile)
 		if err != nil {

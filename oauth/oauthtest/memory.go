@@ -17,6 +17,7 @@ type Memory struct {
 	users       map[string]bool // id → disabled
 	clients     map[string]*oauth.Client
 	requests    map[string]*oauth.AuthorizationRequest // by hash of the id
+	pushed      map[string]*oauth.PushedRequest        // by hash of the id
 	codes       map[string]*oauth.AuthorizationCode    // by hash
 	connections map[string]*oauth.Connection
 	families    map[string]*oauth.Family
@@ -33,6 +34,7 @@ func NewMemory() *Memory {
 		users:       map[string]bool{},
 		clients:     map[string]*oauth.Client{},
 		requests:    map[string]*oauth.AuthorizationRequest{},
+		pushed:      map[string]*oauth.PushedRequest{},
 		codes:       map[string]*oauth.AuthorizationCode{},
 		connections: map[string]*oauth.Connection{},
 		families:    map[string]*oauth.Family{},
@@ -162,11 +164,16 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 
 func copyRequest(r *oauth.AuthorizationRequest) *oauth.AuthorizationRequest {
 	c := *r
-	c.Parameters = make(map[string][]string, len(r.Parameters))
-	for name, values := range r.Parameters {
-		c.Parameters[name] = slices.Clone(values)
-	}
+	c.Parameters = copyParameters(r.Parameters)
 	return &c
+}
+
+func copyParameters(parameters map[string][]string) map[string][]string {
+	c := make(map[string][]string, len(parameters))
+	for name, values := range parameters {
+		c[name] = slices.Clone(values)
+	}
+	return c
 }
 
 func copyCode(code *oauth.AuthorizationCode) *oauth.AuthorizationCode {
