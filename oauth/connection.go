@@ -202,6 +202,8 @@ type TokenStore interface {
 	EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error)
 	// EndConnection ends a connection. It reports whether this call ended it.
 	EndConnection(ctx context.Context, id, reason string, at time.Time) (bool, error)
+	// Standing returns what an access token stands on, or ErrNotFound when there is no such connection or family.
+	Standing(ctx context.Context, connectionID, familyID, jti string) (*Standing, error)
 	// RevokeAccessToken remembers the jti of one access token until its expiry, so that only it stops working.
 	RevokeAccessToken(ctx context.Context, jti string, expires time.Time) error
 }

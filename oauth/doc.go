@@ -12,6 +12,7 @@
 //	BeginAuthorization → ResumeAuthorization (sign in, consent) → Decide     the authorization endpoint
 //	Token                                                                   the token endpoint
 //	Revoke                                                                  the revocation endpoint
+//	Introspect                                                              the introspection endpoint
 //	Register, metadata documents, JWKS                                      introduction and discovery
 //	VerifyAccessToken                                                       the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
@@ -63,6 +64,7 @@
 //	                                                                            the token endpoint from untyped assertions
 //	RFC 7591                          2, 3             register.go              full but software statements
 //	RFC 7636                          4                pkce.go                  S256 only
+//	RFC 7662, 9701                    2, 4; 4, 5       introspect.go            full; a client sees its own tokens alone
 //	RFC 8252                          7, 8             redirect_uri.go          full
 //	RFC 8414                          2, 3             metadata.go              full; also under the name of OpenID discovery
 //	RFC 8707                          2                resource_indicator.go    one resource a request; scheme and host without case
@@ -76,7 +78,7 @@
 //	RFC 9728                          2, 3             metadata.go              full
 //	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7592, 7662, 8628,
+//	RFC 7592, 8628,
 //	9101, 9396, 9449            –                –                        not supported, and not advertised
 //
 // Departures with their reasons:

@@ -38,6 +38,7 @@ func TestMetadata(t *testing.T) {
 			"registration_endpoint":                 issuer + "/register",
 			"revocation_endpoint":                   issuer + "/revoke",
 			"pushed_authorization_request_endpoint": issuer + "/par",
+			"introspection_endpoint":                issuer + "/introspect",
 			"jwks_uri":                              issuer + "/.well-known/jwks.json",
 			"service_documentation":                 issuer + "/docs",
 			"authorization_response_iss_parameter_supported": true, // MD-7
@@ -53,6 +54,9 @@ func TestMetadata(t *testing.T) {
 		wantList(t, m["response_modes_supported"], "query")
 		wantList(t, m["grant_types_supported"], "authorization_code", "refresh_token")
 		wantList(t, m["code_challenge_methods_supported"], "S256")
+		wantList(t, m["introspection_endpoint_auth_methods_supported"], "client_secret_basic", "client_secret_post", "private_key_jwt") // IN-1
+		wantList(t, m["introspection_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA")
+		wantList(t, m["introspection_signing_alg_values_supported"], "ES256") // IN-4
 		wantList(t, m["protected_resources"], issuer+"/mcp")
 		wantList(t, m["scopes_supported"], "data:read", "data:write", "extra:use", "offline_access")
 	})
@@ -70,9 +74,9 @@ func TestMetadata(t *testing.T) {
 		m := asMap(t, lab.Metadata())
 		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
 		for _, name := range []string{
-			"registration_endpoint", "client_id_metadata_document_supported", "introspection_endpoint", "userinfo_endpoint",
+			"registration_endpoint", "client_id_metadata_document_supported", "userinfo_endpoint",
 			"device_authorization_endpoint", "dpop_signing_alg_values_supported",
-			"token_endpoint_auth_signing_alg_values_supported", "service_documentation",
+			"token_endpoint_auth_signing_alg_values_supported", "introspection_endpoint_auth_signing_alg_values_supported", "service_documentation",
 		} {
 			if value, found := m[name]; found {
 				t.Errorf("%s is %v", name, value)
