@@ -376,8 +376,14 @@ func TestClientKeys(t *testing.T) {
 	} {
 		answer()
 		lab.clock.advance(2 * time.Minute)
-		if e := wantError(t, try(t, lab, nil), "invalid_client", 401); e.Check != "client_keys" {
-			t.Errorf("%s: check %q", what, e.Check)
+		before := lab.fetcher.count()
+		for range 3 {
+			if e := wantError(t, try(t, lab, nil), "invalid_client", 401); e.Check != "client_keys" {
+				t.Errorf("%s: check %q", what, e.Check)
+			}
+		}
+		if n := lab.fetcher.count() - before; n != 1 {
+			t.Errorf("%s: tried %d times within five seconds", what, n)
 		}
 	}
 }

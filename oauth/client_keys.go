@@ -29,9 +29,11 @@ import (
 
 const (
 	// keysFresh is how long a fetched set is used without asking; keysRetry is the least time between two fetches of one
-	// set that unknown keys cause; keysLastGood is how long a set stands in while its host is away.
+	// set that unknown keys cause; keysFailed is how long a failure is not tried again; keysLastGood is how long a set
+	// stands in while its host is away.
 	keysFresh    = 5 * time.Minute
 	keysRetry    = 30 * time.Second
+	keysFailed   = 5 * time.Second
 	keysLastGood = time.Hour
 	// maxKeySetBytes bounds a fetched set, maxKeySets the sets kept.
 	maxKeySetBytes = 64 << 10
@@ -49,13 +51,15 @@ type keySets struct {
 type fetchedKeys struct {
 	keys      []jose.JSONWebKey
 	fetchedAt time.Time
+	// failure is the last one since, at failedAt.
+	failure  error
+	failedAt time.Time
 }
 
-func (k *keySets) get(url string) (fetchedKeys, bool) {
+func (k *keySets) get(url string) fetchedKeys {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	set, ok := k.byURL[url]
-	return set, ok
+	return k.byURL[url]
 }
 
 // put keeps a set. When there are too many, the old ones go, and if none is old, any.
@@ -90,16 +94,20 @@ func (s *Server) clientKeys(ctx context.Context, c *Client, again bool) ([]jose.
 		}
 		return keys, nil
 	}
-	kept, has := s.docs.keys.get(c.JWKSURI)
-	age := s.now().Sub(kept.fetchedAt)
+	kept := s.docs.keys.get(c.JWKSURI)
+	has, age := len(kept.keys) > 0, s.now().Sub(kept.fetchedAt)
 	if has && (age < keysRetry || !again && age < keysFresh) {
 		return kept.keys, nil
 	}
-	keys, err := s.fetchKeys(ctx, c)
+	var keys []jose.JSONWebKey
+	err := kept.failure
+	if err == nil || s.now().Sub(kept.failedAt) >= keysFailed {
+		keys, err = s.fetchKeys(ctx, c)
+	}
 	if err != nil && has && !again && age < keysLastGood && errors.Is(err, errDocumentAway) {
 		return kept.keys, nil
 	}
-	return keys, err
+	return keys, freshError(err)
 }
 
 // fetchKeys fetches the client's set in the one flight for its URL.
@@ -109,9 +117,12 @@ func (s *Server) fetchKeys(ctx context.Context, c *Client) ([]jose.JSONWebKey, e
 		flight, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxFlight)
 		defer cancel()
 		keys, err := s.fetchKeySet(flight, address, stranger)
-		if err == nil {
-			s.docs.keys.put(address, fetchedKeys{keys: keys, fetchedAt: s.now()})
+		set := fetchedKeys{keys: keys, fetchedAt: s.now()}
+		if err != nil {
+			set = s.docs.keys.get(address)
+			set.failure, set.failedAt = err, s.now()
 		}
+		s.docs.keys.put(address, set)
 		return keys, err
 	})
 	select {
