@@ -34,9 +34,22 @@ func (a *Admin) Clients(ctx context.Context) ([]Client, error) {
 	return out, nil
 }
 
-// AddClient enters a client by hand. The secret is shown once.
-func (a *Admin) AddClient(ctx context.Context, name string, redirectURIs []string, confidential bool) (id, secret string, err error) {
-	return a.c.clients.Add(ctx, connection.NewClient{Name: name, RedirectURIs: redirectURIs, Confidential: confidential})
+// NewClient is a client to enter by hand.
+type NewClient struct {
+	Name         string
+	RedirectURIs []string
+	// Confidential clients get a secret. JWKSURI or JWKS make a client that signs its requests to the token endpoint.
+	Confidential bool
+	JWKSURI      string
+	JWKS         []byte
+	// RequirePushed refuses authorization requests that the client did not push.
+	RequirePushed bool
+}
+
+// AddClient enters a client by hand. The secret, if there is one, is shown once.
+func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, err error) {
+	return a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
+		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed})
 }
 
 // BlockClient shuts a client out.

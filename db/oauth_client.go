@@ -27,6 +27,11 @@ type clientMetadata struct {
 	SoftwareID      string   `json:"software_id,omitempty"`
 	SoftwareVersion string   `json:"software_version,omitempty"`
 	Contacts        []string `json:"contacts,omitempty"`
+
+	JWKS               json.RawMessage `json:"jwks,omitempty"`
+	JWKSURI            string          `json:"jwks_uri,omitempty"`
+	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
+	RequirePushed      bool            `json:"require_pushed,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -84,6 +89,8 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.Scope, c.ApplicationType, c.ClientURI, c.LogoURI = m.Scope, m.ApplicationType, m.ClientURI, m.LogoURI
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
 	c.Contacts = m.Contacts
+	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
+	c.RequirePushed = m.RequirePushed
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -91,7 +98,8 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		AuthMethods: c.AuthMethods, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes,
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
-		Contacts: c.Contacts,
+		Contacts: c.Contacts, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
+		RequirePushed: c.RequirePushed,
 	}
 }
 
@@ -160,6 +168,7 @@ func (d *DB) ClientHasConnection(ctx context.Context, id string) (bool, error) {
 const deleteUnused = `DELETE FROM clients WHERE kind <> 'registered' AND created_at < ? AND blocked_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM connections WHERE connections.client_id = clients.id)
 	AND id NOT IN (SELECT client_id FROM authorization_requests)
+	AND id NOT IN (SELECT client_id FROM pushed_requests)
 	AND id NOT IN (SELECT client_id FROM authorization_codes)`
 
 // DeleteUnusedClients implements oauth.ClientStore.

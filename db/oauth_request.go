@@ -17,14 +17,21 @@ func (d *DB) SaveRequest(ctx context.Context, r *oauth.AuthorizationRequest) err
 	if err != nil {
 		return fmt.Errorf("save request: %w", err)
 	}
-	_, err = d.exec(ctx, `INSERT INTO authorization_requests
-		(id_hash, parameters, client_id, created_at, expires_at, decided_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		oauth.HashSecret(r.ID), string(parameters), cleanText(r.ClientID), d.ts(r.CreatedAt), d.ts(r.ExpiresAt),
-		d.tsPtr(r.DecidedAt), emptyNull(r.Outcome))
+	_, err = d.exec(ctx, insertRequest, d.requestRow(r, string(parameters))...)
 	if err != nil {
 		return fmt.Errorf("save request: %w", err)
 	}
 	return nil
+}
+
+const insertRequest = `INSERT INTO authorization_requests
+	(id_hash, parameters, client_id, pushed, created_at, expires_at, decided_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+
+func (d *DB) requestRow(r *oauth.AuthorizationRequest, parameters string) []any {
+	return []any{
+		oauth.HashSecret(r.ID), parameters, cleanText(r.ClientID), r.Pushed, d.ts(r.CreatedAt), d.ts(r.ExpiresAt),
+		d.tsPtr(r.DecidedAt), emptyNull(r.Outcome),
+	}
 }
 
 // Request implements oauth.RequestStore.
@@ -34,9 +41,9 @@ func (d *DB) Request(ctx context.Context, id string) (*oauth.AuthorizationReques
 	var created, expires Timestamp
 	var decided *Timestamp
 	var outcome *string
-	err := d.queryRow(ctx, `SELECT parameters, client_id, created_at, expires_at, decided_at, outcome
+	err := d.queryRow(ctx, `SELECT parameters, client_id, pushed, created_at, expires_at, decided_at, outcome
 		FROM authorization_requests WHERE id_hash = ?`, []any{oauth.HashSecret(id)},
-		&parameters, &r.ClientID, &created, &expires, &decided, &outcome)
+		&parameters, &r.ClientID, &r.Pushed, &created, &expires, &decided, &outcome)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}

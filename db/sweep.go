@@ -14,11 +14,13 @@ const (
 	keepRefreshTokens = 24 * time.Hour
 	keepRevoked       = 5 * time.Minute
 	keepUnusedClients = 72 * time.Hour
+	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
+	keepAssertions    = 5 * time.Minute  // longer than clocks may differ
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -36,6 +38,8 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Codes, expired("authorization_codes", "hash"), now.Add(-keepCodes)},
 		{&s.RefreshTokens, expired("refresh_tokens", "hash"), now.Add(-keepRefreshTokens)},
 		{&s.RevokedTokens, expired("revoked_access_tokens", "jti"), now.Add(-keepRevoked)},
+		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
+		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
 	}
 	for _, step := range steps {
 		n, err := d.deleteSome(ctx, step.text, step.before)

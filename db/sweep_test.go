@@ -28,6 +28,13 @@ func TestSweepOAuth(t *testing.T) {
 		if err := d.RevokeAccessToken(ctx, "jti", clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		if err := d.UseAssertion(ctx, randomBytes(), clock.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		pushed := &oauth.PushedRequest{ID: "p", ClientID: client, CreatedAt: clock.Now(), ExpiresAt: clock.Now().Add(90 * time.Second)}
+		if err := d.SavePushedRequest(ctx, pushed); err != nil {
+			t.Fatal(err)
+		}
 		s.client("unused", clock.Now())
 		sweep := func(after time.Duration, want db.Swept) {
 			t.Helper()
@@ -36,7 +43,8 @@ func TestSweepOAuth(t *testing.T) {
 				t.Errorf("swept %+v (%v), want %+v", got, err, want)
 			}
 		}
-		sweep(30*time.Minute, db.Swept{})
+		sweep(5*time.Minute, db.Swept{})
+		sweep(25*time.Minute, db.Swept{Assertions: 1, Pushed: 1})
 		sweep(time.Hour, db.Swept{Requests: 2, RevokedTokens: 1, Connections: 1})
 		sweep(24*time.Hour, db.Swept{Codes: 2})
 		if _, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now()); err != nil {

@@ -29,7 +29,24 @@ const requestLife = 10 * time.Minute
 // A client whose document would have to be fetched is not looked at while nobody is signed in: then the request is
 // stored unchecked, and ResumeAuthorization checks it.
 func (s *Server) BeginAuthorization(ctx context.Context, params url.Values, signedIn bool) (*AuthorizationRequest, error) {
-	r, err := s.checkAuthorization(ctx, params, signedIn)
+	if isPushed(params) {
+		return s.openPushed(ctx, params, signedIn)
+	}
+	r, err := s.admit(ctx, params, false, signedIn)
+	if err != nil {
+		return nil, err
+	}
+	request, err := s.storeRequest(ctx, params)
+	if err != nil {
+		return nil, err
+	}
+	s.observeBegun(ctx, request, r)
+	return request, nil
+}
+
+// admit checks a request as it comes. Without an error the checked request is nil where it could not be looked at yet.
+func (s *Server) admit(ctx context.Context, params url.Values, pushed, signedIn bool) (*checkedRequest, error) {
+	r, err := s.checkAuthorization(ctx, params, pushed, signedIn)
 	if errors.Is(err, errNeedsFetch) && params.Get("prompt") == "none" {
 		err = LoginRequired().WithCheck("prompt") // shown: where the answer would go is not proven
 	}
@@ -38,14 +55,17 @@ func (s *Server) BeginAuthorization(ctx context.Context, params url.Values, sign
 	} else if toClient := (*RedirectError)(nil); errors.As(err, &toClient) && !signedIn {
 		toClient.Untrusted = true
 	}
-	if err != nil && !errors.Is(err, errNeedsFetch) {
+	if errors.Is(err, errNeedsFetch) {
+		return nil, nil
+	}
+	if err != nil {
 		s.observeRefusal(ctx, StepAuthorize, "", "", params.Get("client_id"), err)
 		return nil, err
 	}
-	request, err := s.storeRequest(ctx, params)
-	if err != nil {
-		return nil, err
-	}
+	return r, nil
+}
+
+func (s *Server) observeBegun(ctx context.Context, request *AuthorizationRequest, r *checkedRequest) {
 	detail := "client document not fetched yet"
 	if r != nil {
 		detail = redirectHost(r.redirectURI)
@@ -53,7 +73,6 @@ func (s *Server) BeginAuthorization(ctx context.Context, params url.Values, sign
 	s.observe(ctx, Step{
 		Name: StepAuthorize, OK: true, ClientID: request.ClientID, RequestID: request.Correlation(), Detail: detail,
 	})
-	return request, nil
 }
 
 func (s *Server) storeRequest(ctx context.Context, params url.Values) (*AuthorizationRequest, error) {
@@ -111,7 +130,7 @@ func (s *Server) ResumeAuthorization(ctx context.Context, id string, who Resourc
 	if !request.ExpiresAt.After(s.now()) {
 		return nil, expiredRequest()
 	}
-	r, err := s.checkAuthorization(ctx, request.Parameters, who.SignedIn())
+	r, err := s.checkAuthorization(ctx, request.Parameters, request.Pushed, who.SignedIn())
 	if errors.Is(err, errNeedsFetch) {
 		prompt.Next = NextSignIn
 		return prompt, nil

@@ -40,7 +40,7 @@ type checkedRequest struct {
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
 // *RedirectError afterwards. errNeedsFetch says that only a signed-in person may have the client looked at.
-func (s *Server) checkAuthorization(ctx context.Context, params url.Values, fetch bool) (*checkedRequest, error) {
+func (s *Server) checkAuthorization(ctx context.Context, params url.Values, pushed, fetch bool) (*checkedRequest, error) {
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		if len(params[name]) > 1 {
 			return nil, InvalidRequest("A parameter appears twice: " + name).WithCheck(name)
@@ -61,6 +61,9 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, fetc
 	if states := params["state"]; len(states) == 1 {
 		// An empty state is sent back like any other: it is the client's value, byte for byte.
 		r.state, r.hasState = states[0], true
+	}
+	if client.RequirePushed && !pushed {
+		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
 	if refused := s.checkRest(r, params); refused != nil {
 		return nil, r.redirectError(refused)

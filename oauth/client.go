@@ -4,6 +4,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -23,6 +24,8 @@ const (
 	AuthNone  = "none"
 	AuthBasic = "client_secret_basic"
 	AuthPost  = "client_secret_post"
+	// AuthPrivateKeyJWT is authentication by an assertion that the client signs (RFC 7523 §2.2).
+	AuthPrivateKeyJWT = "private_key_jwt"
 )
 
 // Client is what the authorization server knows of an OAuth client.
@@ -50,6 +53,13 @@ type Client struct {
 	SoftwareID      string
 	SoftwareVersion string
 	Contacts        []string
+	// JWKS is the client's key set and JWKSURI where it is published; one of them is set exactly for clients that may use
+	// private_key_jwt. AssertionAlgorithm, when set, is the only algorithm of their assertions.
+	JWKS               json.RawMessage
+	JWKSURI            string
+	AssertionAlgorithm string
+	// RequirePushed says that the client only sends pushed authorization requests (RFC 9126 §6).
+	RequirePushed bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.
@@ -94,6 +104,8 @@ type ClientStore interface {
 	CountClients(ctx context.Context, kind ClientKind) (int, error)
 	// ClientHasConnection reports whether a live connection names this client.
 	ClientHasConnection(ctx context.Context, id string) (bool, error)
+	// UseAssertion remembers the hash of a client assertion's identity until it expires. One used before gives ErrUsed.
+	UseAssertion(ctx context.Context, hash []byte, expires time.Time) error
 	// DeleteUnusedClients removes dynamic and document clients created before the time that never had a connection.
 	DeleteUnusedClients(ctx context.Context, before time.Time) (int, error)
 }

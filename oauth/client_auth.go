@@ -1,8 +1,7 @@
 package oauth
 
 // Client authentication at the token and revocation endpoints: OAuth 2.1 §2.4, §3.2.4, RFC 6749 §2.3.1 (Basic and body),
-// Appendix B (form decoding of Basic). Left out: client assertions (RFC 7523) and mutual TLS, which are answered with
-// invalid_client.
+// Appendix B (form decoding of Basic). Assertions are in client_assertion.go. Left out: mutual TLS.
 
 import (
 	"context"
@@ -33,38 +32,56 @@ type ClientAuthentication struct {
 // clientCredentials is one attempt at authentication: who, how, and with what secret.
 type clientCredentials struct {
 	id, method, secret string
+	assertion          *clientAssertion
 }
 
 // AuthenticateClient proves the client of a request. Unknown clients, wrong secrets and wrong methods all get
 // invalid_client with status 401: it is the one answer on which clients register again. Errors are *Error.
 func (s *Server) AuthenticateClient(ctx context.Context, in ClientAuthentication) (*Client, error) {
-	c, err := s.authenticateClient(ctx, in)
+	c, _, err := s.proveClient(ctx, in, s.backChannelClient)
+	return c, err
+}
+
+// proveClient is AuthenticateClient with a way to find the client; it also gives the method that was used.
+func (s *Server) proveClient(ctx context.Context, in ClientAuthentication, find findClient) (*Client, string, error) {
+	c, method, err := s.authenticateClient(ctx, in, find)
 	if err == nil {
 		s.touchClient(ctx, c)
-		return c, nil
+		return c, method, nil
 	}
 	if e := (*Error)(nil); errors.As(err, &e) && e.Code == "invalid_client" && in.HasAuthorization {
 		e.Challenge = `Basic realm="token endpoint"` // OAuth 2.1 §3.2.4
 	}
-	return nil, err
+	return nil, "", err
 }
 
-func (s *Server) authenticateClient(ctx context.Context, in ClientAuthentication) (*Client, error) {
+// findClient finds a client by its id; errors are *Error.
+type findClient func(ctx context.Context, id string) (*Client, error)
+
+func (s *Server) authenticateClient(ctx context.Context, in ClientAuthentication, find findClient) (*Client, string, error) {
 	credentials, err := readCredentials(in)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	c, err := s.backChannelClient(ctx, credentials.id)
+	c, err := find(ctx, credentials.id)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if !slices.Contains(c.AuthMethods, credentials.method) {
-		return nil, InvalidClient("The client may not authenticate with this method.").WithCheck("client_auth_method")
+		return nil, "", InvalidClient("The client may not authenticate with this method.").WithCheck("client_auth_method")
 	}
-	if credentials.method != AuthNone && subtle.ConstantTimeCompare(HashSecret(credentials.secret), c.SecretHash) != 1 {
-		return nil, InvalidClient("The client secret is wrong.").WithCheck("client_secret")
+	switch credentials.method {
+	case AuthNone:
+	case AuthPrivateKeyJWT:
+		if err := s.proveAssertion(ctx, c, credentials.assertion); err != nil {
+			return nil, "", err
+		}
+	default:
+		if subtle.ConstantTimeCompare(HashSecret(credentials.secret), c.SecretHash) != 1 {
+			return nil, "", InvalidClient("The client secret is wrong.").WithCheck("client_secret")
+		}
 	}
-	return c, nil
+	return c, credentials.method, nil
 }
 
 // readCredentials finds the one method that the request uses. An empty secret is no secret, also in Basic: Go's oauth2
@@ -80,7 +97,11 @@ func readCredentials(in ClientAuthentication) (clientCredentials, error) {
 	}
 	switch {
 	case asserts:
-		return clientCredentials{}, InvalidClient("Client assertions are not supported.").WithCheck("client_auth_method")
+		assertion, e := parseAssertion(in)
+		if e != nil {
+			return clientCredentials{}, e
+		}
+		return clientCredentials{id: assertion.claims.Subject, method: AuthPrivateKeyJWT, assertion: assertion}, nil
 	case in.HasAuthorization:
 		basic, err := parseBasic(in.Authorization)
 		if err != nil {

@@ -88,7 +88,7 @@ func TestAuthenticateClient(t *testing.T) {
 		{"TK-5 post and assertion", func() ClientAuthentication { in := assertion; in.ClientSecret, in.HasSecret = "x", true; return in }(), "", "invalid_request", "client_auth_method"},
 		{"TK-5 Basic and assertion", func() ClientAuthentication { in := basic("basic", "x"); in.Assertion = "a.b.c"; return in }(), "", "invalid_request", "client_auth_method"},
 		{"TK-5 another client_id in the body", withID(basic("basic", "s3cret"), "public"), "", "invalid_request", "client_id"},
-		{"TK-4 assertion", assertion, "", "invalid_client", "client_auth_method"},
+		{"JW-1 assertion that is no JWT", assertion, "", "invalid_client", "client_assertion"},
 		{"TK-7 malformed: Bearer", ClientAuthentication{HasAuthorization: true, Authorization: "Bearer x"}, "", "invalid_client", "client_auth_method"},
 		{"TK-7 malformed: empty header", ClientAuthentication{HasAuthorization: true}, "", "invalid_client", "client_auth_method"},
 		{"TK-7 malformed: not base64", ClientAuthentication{HasAuthorization: true, Authorization: "Basic %%%"}, "", "invalid_client", "client_auth_method"},

@@ -1,10 +1,11 @@
 package oauth
 
 // Finding clients, and fetching those whose id is the URL of their metadata document:
-// draft-ietf-oauth-client-id-metadata-document §5, §5.1 (errors), §5.2 (caching), §8.3 (changes). Left out: logos, and
-// keys for private_key_jwt.
+// draft-ietf-oauth-client-id-metadata-document §5, §5.1 (errors), §5.2 (caching), §8.3 (changes). Left out: logos.
+// Keys are in client_keys.go.
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -31,15 +32,28 @@ var errDocumentAway = errors.New("oauth: client document unavailable")
 // maxFlight bounds one fetch with its reads and writes; the fetcher's own limit is tighter.
 const maxFlight = 15 * time.Second
 
-// documents fetches metadata documents: one flight per URL, within limits.
+// documents fetches metadata documents and key sets: one flight per URL, within limits. What strangers cause counts
+// apart, so that they cannot use up what clients of people need.
 type documents struct {
-	fetch   DocumentFetcher
-	flights singleflight.Group
-	limits  fetchLimiter
+	fetch     DocumentFetcher
+	flights   singleflight.Group
+	limits    fetchLimiter
+	strangers fetchLimiter
+	keys      keySets
 }
 
 func newDocuments(cfg Config) *documents {
-	return &documents{fetch: cfg.Fetch, limits: fetchLimiter{origins: map[string]*fetchCount{}}}
+	return &documents{
+		fetch: cfg.Fetch, limits: fetchLimiter{origins: map[string]*fetchCount{}},
+		strangers: fetchLimiter{origins: map[string]*fetchCount{}}, keys: keySets{byURL: map[string]fetchedKeys{}},
+	}
+}
+
+func (d *documents) limiter(stranger bool) *fetchLimiter {
+	if stranger {
+		return &d.strangers
+	}
+	return &d.limits
 }
 
 // lookupClient finds the client with this id. A document is fetched only if fetch is set, which a caller may do only for
@@ -179,7 +193,7 @@ func (s *Server) fetchDocument(ctx context.Context, id string, old *Client) (*Fe
 	if err != nil {
 		return nil, InvalidClient("The client_id is not an https URL.").WithCheck("client_id").WithCause(err)
 	}
-	done, wait := s.docs.limits.begin(fetchOrigin(u), s.now())
+	done, wait := s.docs.limiter(causedByStranger(ctx) && old == nil).begin(fetchOrigin(u), s.now())
 	if done == nil {
 		e := SlowDown(wait).WithCheck("client_document_limit")
 		return nil, e.WithCause(errDocumentAway)
@@ -278,6 +292,7 @@ func documentChanges(old, c *Client) []string {
 	}{
 		{"redirect_uris", slices.Equal(old.RedirectURIs, c.RedirectURIs)},
 		{"token_endpoint_auth_method", slices.Equal(old.AuthMethods, c.AuthMethods)},
+		{"jwks", old.JWKSURI == c.JWKSURI && bytes.Equal(old.JWKS, c.JWKS)},
 		{"client_name", old.Name == c.Name},
 		{"logo_uri", old.LogoURI == c.LogoURI},
 	} {

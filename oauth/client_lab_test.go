@@ -94,7 +94,9 @@ type labClients struct {
 	rows      map[string]Client
 	connected map[string]bool
 	touched   int
-	err       error
+	// assertions are the hashes that were used.
+	assertions map[string]bool
+	err        error
 }
 
 func (m *labClients) Client(_ context.Context, id string) (*Client, error) {
@@ -152,6 +154,22 @@ func (m *labClients) ClientHasConnection(_ context.Context, id string) (bool, er
 	return m.connected[id], m.err
 }
 
+func (m *labClients) UseAssertion(_ context.Context, hash []byte, _ time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	if m.assertions[string(hash)] {
+		return ErrUsed
+	}
+	if m.assertions == nil {
+		m.assertions = map[string]bool{}
+	}
+	m.assertions[string(hash)] = true
+	return nil
+}
+
 func (m *labClients) DeleteUnusedClients(_ context.Context, before time.Time) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,6 +225,10 @@ func (f *labFetcher) FetchDocument(ctx context.Context, url, ifNoneMatch string)
 		return &FetchedDocument{Status: http.StatusNotModified, ETag: doc.ETag, CacheControl: doc.CacheControl}, nil
 	}
 	return &doc, nil
+}
+
+func (f *labFetcher) FetchKeySet(ctx context.Context, url string) (*FetchedDocument, error) {
+	return f.FetchDocument(ctx, url, "")
 }
 
 func (f *labFetcher) serve(url, body string, headers ...func(*FetchedDocument)) {

@@ -2,7 +2,7 @@ package oauth
 
 // Client metadata as clients send it: RFC 7591 §2, shared by registration (RFC 7591 §3.1) and metadata documents
 // (draft-ietf-oauth-client-id-metadata-document §4). Left out: software statements (§2.3, ignored as the RFC says),
-// language-tagged values (§2.2, ignored), jwks and jwks_uri beyond their own rules, since no method here uses keys.
+// language-tagged values (§2.2, ignored). What becomes of jwks and jwks_uri is in client_keys.go.
 
 import (
 	"bytes"
@@ -111,7 +111,7 @@ func (m clientMetadata) client(exceptions []string) (*Client, error) {
 	c := &Client{}
 	for _, read := range []func(*Client) error{
 		func(c *Client) error { return m.readRedirectURIs(c, exceptions) },
-		m.readGrants, m.readTexts, m.readURIs, m.readKeys,
+		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readPushed,
 	} {
 		if err := read(c); err != nil {
 			return nil, err
@@ -237,7 +237,7 @@ func isInformationURI(value string) bool {
 	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil
 }
 
-// readKeys checks keys although no method here uses them yet: a private or symmetric key in public metadata is a leak
+// readKeys checks keys also of clients that do not use them: a private or symmetric key in public metadata is a leak
 // that the client's developer should hear of.
 func (m clientMetadata) readKeys(*Client) error {
 	if _, err := m.text("jwks_uri"); err != nil {
@@ -247,16 +247,14 @@ func (m clientMetadata) readKeys(*Client) error {
 		return nil
 	}
 	var set struct {
-		Keys []map[string]json.RawMessage `json:"keys"`
+		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(m["jwks"], &set); err != nil || set.Keys == nil {
 		return wrongType("jwks", "a JWK Set")
 	}
 	for _, key := range set.Keys {
-		for _, private := range []string{"d", "k", "p", "q", "dp", "dq", "qi", "oth"} {
-			if _, found := key[private]; found {
-				return InvalidClientMetadata("jwks holds a private or symmetric key. Publish public keys only.").WithCheck("jwks")
-			}
+		if holdsSecret(key) {
+			return InvalidClientMetadata("jwks holds a private or symmetric key. Publish public keys only.").WithCheck("jwks")
 		}
 	}
 	return nil

@@ -100,6 +100,9 @@ func TestRealClients(t *testing.T) {
 			if c.Name != sent.Name || c.AuthMethods[0] != f.Method {
 				t.Errorf("name %q, methods %q", c.Name, c.AuthMethods)
 			}
+			if signs := strings.Contains(string(f.Body), AuthPrivateKeyJWT); signs != slices.Contains(c.AuthMethods, AuthPrivateKeyJWT) {
+				t.Errorf("CI-9 methods %q", c.AuthMethods)
+			}
 			if !c.HasGrantType(GrantAuthorizationCode) || !c.HasGrantType(GrantRefreshToken) || slices.ContainsFunc(c.GrantTypes, func(g string) bool { return strings.HasPrefix(g, "urn:") }) {
 				t.Errorf("grants %q", c.GrantTypes)
 			}

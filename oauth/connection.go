@@ -18,12 +18,26 @@ type AuthorizationRequest struct {
 	// Parameters are the parameters as sent, for clients that can be checked only once the person is signed in.
 	Parameters map[string][]string
 	ClientID   string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time
+	// Pushed says that the client sent the parameters itself (RFC 9126).
+	Pushed    bool
+	CreatedAt time.Time
+	ExpiresAt time.Time
 	// DecidedAt is set by the one decision.
 	DecidedAt *time.Time
 	// Outcome is OutcomeAllowed or OutcomeDenied once decided.
 	Outcome string
+}
+
+// PushedRequest is an authorization request that a client pushed and no browser has opened yet (RFC 9126).
+type PushedRequest struct {
+	// ID is 32 random bytes in base64url, the end of the request_uri. Only its SHA-256 is stored.
+	ID         string
+	ClientID   string
+	Parameters map[string][]string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
+	// OpenedAt is set by the first browser that brings it.
+	OpenedAt *time.Time
 }
 
 // Outcomes of an authorization request.
@@ -136,6 +150,13 @@ type RequestStore interface {
 	// DecideRequest marks the request decided and, when code is not nil, stores the code: one transaction, one winner.
 	// A request decided before gives ErrUsed, a code whose sign-in has ended ErrEnded; both change nothing.
 	DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *AuthorizationCode) error
+	// SavePushedRequest stores a new pushed request.
+	SavePushedRequest(ctx context.Context, p *PushedRequest) error
+	// PushedRequest returns the pushed request with this id, or ErrNotFound. Expired rows are returned too.
+	PushedRequest(ctx context.Context, id string) (*PushedRequest, error)
+	// OpenPushedRequest marks the pushed request opened and stores the authorization request that takes its place: one
+	// transaction, one winner. One opened before gives ErrUsed.
+	OpenPushedRequest(ctx context.Context, id string, at time.Time, r *AuthorizationRequest) error
 }
 
 // Redemption is one exchange of a code: the facts the store needs to do it in one transaction.
@@ -184,6 +205,8 @@ type TokenStore interface {
 	EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error)
 	// EndConnection ends a connection. It reports whether this call ended it.
 	EndConnection(ctx context.Context, id, reason string, at time.Time) (bool, error)
+	// Standing returns what an access token stands on, or ErrNotFound when there is no such connection or family.
+	Standing(ctx context.Context, connectionID, familyID, jti string) (*Standing, error)
 	// RevokeAccessToken remembers the jti of one access token until its expiry, so that only it stops working.
 	RevokeAccessToken(ctx context.Context, jti string, expires time.Time) error
 }

@@ -31,7 +31,7 @@ func (s *Server) Decide(ctx context.Context, id string, who ResourceOwner, d Dec
 	if !who.SignedIn() {
 		return nil, LoginRequired().WithCheck("sign_in")
 	}
-	r, err := s.checkAuthorization(ctx, request.Parameters, true)
+	r, err := s.checkAuthorization(ctx, request.Parameters, request.Pushed, true)
 	if err != nil {
 		s.observeRefusal(ctx, StepDecision, request.Correlation(), who.UserID, request.ClientID, err)
 		return nil, err

@@ -8,9 +8,11 @@
 // themselves (by registration or by a metadata document) and for protected resources of the kind that the Model Context
 // Protocol describes, and it knows nothing of what those resources hold.
 //
+//	PushAuthorization                                                       the pushed request endpoint
 //	BeginAuthorization → ResumeAuthorization (sign in, consent) → Decide     the authorization endpoint
 //	Token                                                                   the token endpoint
 //	Revoke                                                                  the revocation endpoint
+//	Introspect                                                              the introspection endpoint
 //	Register, metadata documents, JWKS                                      introduction and discovery
 //	VerifyAccessToken                                                       the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
@@ -23,7 +25,7 @@
 // # Border
 //
 // The program around it brings pages, forms, sessions and sign-in (ResourceOwner), the stores (Stores; oauthtest holds
-// their contract), a sealer for private keys, a guarded fetcher for client documents, the clock and the randomness. It
+// their contract), a sealer for private keys, a guarded fetcher for client documents and key sets, the clock and the randomness. It
 // answers X-1… of HTTP: methods, headers, limits. After VerifyAccessToken it must read
 // whether connection, family and person still live and whether the token's ID was revoked; this package cannot know it
 // without that read. AccessToken.Scopes give way to the connection's current scopes unless AccessToken.Narrowed.
@@ -46,32 +48,39 @@
 //
 //	spec                              sections         file                     status, departures
 //	OAuth 2.1 draft-16                2.3, 8.4         redirect_uri.go          full; localhost gets the loopback exception too
-//	                                  2.4              client_auth.go           none, basic, post; no assertions
+//	                                  2.4              client_auth.go           none, basic, post; no mutual TLS
 //	                                  3.1, 4.1.1       authorize_request.go     full; PKCE from every client; response_mode query
 //	                                  4.1.2, 7.13.2    authorize.go             full; consent asked each time
 //	                                                   decision.go, code.go     code 60 s
 //	                                  3.2              token.go, token_*.go     full
 //	                                  4.1.3, 7.5.2     token_code.go            a replay ends the code's family, a wrong one nothing
+//	                                  4.2              –                        no client_credentials; see below
 //	                                  4.3              token_refresh.go         rotation for public clients; see below
 //	RFC 6749                          3.3, 5.2         scope.go, errors.go      full; unknown scopes fall away beside known ones
 //	RFC 6750                          3.1              errors.go                codes only; the challenge is the resource server's
 //	RFC 7009                          2                revoke.go                full; a foreign token: 200 without effect
-//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      signing keys only
+//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      own signing keys; public keys of clients in
+//	                                                   client_keys.go           RS256, PS256, ES256, EdDSA
+//	RFC 7521, 7523, rfc7523bis        as cited         client_assertion.go      client authentication only; aud is the issuer, or
+//	                                                                            the token endpoint from untyped assertions
 //	RFC 7591                          2, 3             register.go              full but software statements
 //	RFC 7636                          4                pkce.go                  S256 only
+//	RFC 7662, 9701                    2, 4; 4, 5       introspect.go            full; a client sees its own tokens alone
 //	RFC 8252                          7, 8             redirect_uri.go          full
 //	RFC 8414                          2, 3             metadata.go              full; also under the name of OpenID discovery
 //	RFC 8707                          2                resource_indicator.go    one resource a request; scheme and host without case
-//	RFC 8725                          3                verify.go                as far as access tokens go
+//	RFC 8725                          3                verify.go,               as far as access tokens and client assertions go
+//	                                                   client_assertion.go
 //	RFC 9068                          2, 4             access_token.go, verify.go  full; ES256 by default where the RFC asks
 //	                                                                            that RS256 be supported: it is selectable
+//	RFC 9126                          2, 4, 6          pushed_request.go        full but request objects; assertions name the
+//	                                                                            issuer, not the endpoint, as audience
 //	RFC 9207                          2                decision.go              iss on every answer
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
-//	Client ID metadata documents      3 to 6, 8        client_document.go       no keys, no logos
+//	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7523, 7592, 7662, 8628,
-//	9101, 9126, 9396, 9449            –                –                        not supported, and not advertised
+//	RFC 7592, 8628, 9101, 9396, 9449  –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //
@@ -81,6 +90,12 @@
 //   - Reuse ends the family and not the connection: installations of one client share its id, and a stumble of one must
 //     not sign the others out.
 //   - Tokens of confidential clients are not rotated; §4.3.1 asks it of public clients, and each rotation can go wrong.
+//   - No client_credentials (OAuth 2.1 §4.2). Its tokens stand for a client without a person. Every resource here acts for
+//     a person, through the connection that they approved and can end, so there is no resource that could accept one.
+//   - Introspection (RFC 7662 §4) shows a client its own tokens only. The resource servers are parts of this program and
+//     read the connection themselves; a caller that owns an audience does not exist.
+//   - Assertions (RFC 9126 §2) with the URL of the pushed request endpoint as audience are refused: rfc7523bis leaves the
+//     issuer alone, and the token endpoint is accepted only because most clients still name it.
 //   - A dropped signing key is honoured by other processes within ten seconds, not at once: asking the store at each
 //     verification would cost every call a read.
 package oauth

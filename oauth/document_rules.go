@@ -90,7 +90,7 @@ func parseDocument(id string, body []byte, exceptions []string) (*Client, error)
 	if c.Name == "" {
 		return nil, documentError("The client metadata document has no client_name.")
 	}
-	if c.AuthMethods, err = documentMethods(m); err != nil {
+	if c.AuthMethods, err = documentMethods(m, c); err != nil {
 		return nil, asDocumentError(err)
 	}
 	u, err := url.Parse(id)
@@ -101,9 +101,10 @@ func parseDocument(id string, body []byte, exceptions []string) (*Client, error)
 	return c, nil
 }
 
-// documentMethods chooses the authentication method. A document is public, so it cannot hold a shared secret (§4); an
-// absent method means none. A list of methods outranks the single one (OpenID Connect RP Metadata Choices).
-func documentMethods(m clientMetadata) ([]string, error) {
+// documentMethods chooses the authentication methods and takes the keys they need. A document is public, so it cannot
+// hold a shared secret (§4); an absent method means none. A list of methods outranks the single one (OpenID Connect RP
+// Metadata Choices); a client that lists both of ours may use either, request by request.
+func documentMethods(m clientMetadata, c *Client) ([]string, error) {
 	for _, secret := range []string{"client_secret", "client_secret_expires_at"} {
 		if _, found := m[secret]; found {
 			return nil, documentError("The client metadata document must not have a client secret.")
@@ -123,16 +124,22 @@ func documentMethods(m clientMetadata) ([]string, error) {
 	if len(choices) == 0 && method != "" {
 		choices = []string{method}
 	}
+	var methods []string
 	if len(choices) == 0 || slices.Contains(choices, AuthNone) {
-		return []string{AuthNone}, nil
+		methods = []string{AuthNone}
 	}
-	if !slices.Contains(choices, "private_key_jwt") {
-		return nil, documentError("The client metadata document names no authentication method that is supported here. Supported is none.")
+	if slices.Contains(choices, AuthPrivateKeyJWT) {
+		switch err := m.takeKeys(c); {
+		case err == nil:
+			methods = append(methods, AuthPrivateKeyJWT)
+		case len(methods) == 0:
+			return nil, err
+		}
 	}
-	if m.has("jwks") == m.has("jwks_uri") {
-		return nil, documentError("A client metadata document with private_key_jwt needs either jwks or jwks_uri.")
+	if len(methods) == 0 {
+		return nil, documentError("The client metadata document names no authentication method that is supported here. Supported are none and private_key_jwt.")
 	}
-	return nil, documentError("The client authenticates only with private_key_jwt, which is not supported here. Supported is none.")
+	return methods, nil
 }
 
 func documentError(description string) *Error {

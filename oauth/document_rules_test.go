@@ -131,7 +131,12 @@ func TestParseDocument(t *testing.T) {
 		{"CI-9 the list without none", document("token_endpoint_auth_method", `"none"`, "token_endpoint_auth_methods_supported", `["tls_client_auth"]`), "no authentication method"},
 		{"CI-9 unknown single method", document("token_endpoint_auth_method", `"tls_client_auth"`), "no authentication method"},
 		{"CI-9 list of wrong type", document("token_endpoint_auth_methods_supported", `"none"`), "array of strings"},
-		{"CI-10 private_key_jwt alone", document("token_endpoint_auth_method", `"private_key_jwt"`, "jwks_uri", `"https://app.example/jwks"`), "not supported here"},
+		{"CI-10 private_key_jwt alone", document("token_endpoint_auth_method", `"private_key_jwt"`, "jwks_uri", `"https://app.example/jwks"`), ""},
+		{"CI-10 the list without none", document("token_endpoint_auth_methods_supported", `["private_key_jwt","tls_client_auth"]`, "jwks_uri", `"https://app.example/jwks"`), ""},
+		{"CI-9 none stays without keys", document("token_endpoint_auth_methods_supported", `["none","private_key_jwt"]`), ""},
+		{"CI-10 keys over http", document("token_endpoint_auth_method", `"private_key_jwt"`, "jwks_uri", `"http://app.example/jwks"`), "https"},
+		{"CI-10 no usable key", document("token_endpoint_auth_method", `"private_key_jwt"`, "jwks", `{"keys":[{"kty":"EC","crv":"P-999","x":"AA","y":"AA"}]}`), "no key"},
+		{"JW-3 symmetric algorithm", document("token_endpoint_auth_method", `"private_key_jwt"`, "token_endpoint_auth_signing_alg", `"HS256"`, "jwks_uri", `"https://app.example/jwks"`), "signing_alg"},
 		{"CI-10 private_key_jwt without keys", document("token_endpoint_auth_method", `"private_key_jwt"`), "either jwks or jwks_uri"},
 		{"CI-10 both kinds of keys", document("jwks", `{"keys":[]}`, "jwks_uri", `"https://app.example/jwks"`), "must not both"},
 		{"CI-10 private key", document("jwks", `{"keys":[{"kty":"RSA","n":"AQAB","d":"x"}]}`), "private"},
@@ -152,8 +157,15 @@ func TestParseDocument(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(c.AuthMethods, []string{AuthNone}) {
-					t.Errorf("methods %q", c.AuthMethods)
+				want := []string{AuthNone}
+				switch {
+				case strings.HasPrefix(tt.name, "CI-10"):
+					want = []string{AuthPrivateKeyJWT}
+				case c.JWKSURI != "":
+					want = append(want, AuthPrivateKeyJWT)
+				}
+				if !slices.Equal(c.AuthMethods, want) {
+					t.Errorf("methods %q, want %q", c.AuthMethods, want)
 				}
 				return
 			}
@@ -178,7 +190,8 @@ func FuzzParseDocument(f *testing.F) {
 			wantError(t, err, "invalid_client", 401)
 			return
 		}
-		if c.ID != id || c.Host == "" || c.Name == "" || len(c.RedirectURIs) == 0 || c.SecretHash != nil || !slices.Equal(c.AuthMethods, []string{AuthNone}) {
+		if c.ID != id || c.Host == "" || c.Name == "" || len(c.RedirectURIs) == 0 || c.SecretHash != nil || len(c.AuthMethods) == 0 ||
+			slices.Contains(c.AuthMethods, AuthPrivateKeyJWT) == (c.JWKSURI == "" && len(c.JWKS) == 0) {
 			t.Errorf("client %+v", c)
 		}
 	})

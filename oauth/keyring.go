@@ -36,6 +36,8 @@ type publicKey struct {
 type activeKey struct {
 	kid    string
 	signer jose.Signer
+	// introspection signs answers of another type with the same key.
+	introspection jose.Signer
 }
 
 // sign makes a compact JWS.
@@ -154,12 +156,14 @@ func (k *keyring) openActive(row *SigningKey) (*activeKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := (&jose.SignerOptions{}).WithType(typeAccessToken)
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(row.Algorithm), Key: *jwk}, options)
-	if err != nil {
+	active, key := &activeKey{kid: row.KID}, jose.SigningKey{Algorithm: jose.SignatureAlgorithm(row.Algorithm), Key: *jwk}
+	if active.signer, err = jose.NewSigner(key, (&jose.SignerOptions{}).WithType(typeAccessToken)); err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", row.KID, err)
 	}
-	return &activeKey{kid: row.KID, signer: signer}, nil
+	if active.introspection, err = jose.NewSigner(key, (&jose.SignerOptions{}).WithType(typeIntrospection)); err != nil {
+		return nil, fmt.Errorf("signing key %s: %w", row.KID, err)
+	}
+	return active, nil
 }
 
 // openPrivate decrypts a private key.

@@ -11,11 +11,13 @@ import (
 
 // Paths of the endpoints below the issuer.
 const (
-	PathAuthorize = "/authorize"
-	PathToken     = "/token"
-	PathRegister  = "/register"
-	PathRevoke    = "/revoke"
-	PathJWKS      = "/.well-known/jwks.json"
+	PathAuthorize  = "/authorize"
+	PathToken      = "/token"
+	PathRegister   = "/register"
+	PathRevoke     = "/revoke"
+	PathPush       = "/par"
+	PathIntrospect = "/introspect"
+	PathJWKS       = "/.well-known/jwks.json"
 
 	// PathServerMetadata and PathOpenIDConfiguration are where Metadata and OpenIDConfiguration are served.
 	PathServerMetadata      = "/.well-known/oauth-authorization-server"
@@ -26,18 +28,27 @@ const (
 
 // ServerMetadata is the document of RFC 8414. Send it with Cache-Control: public, max-age=300.
 type ServerMetadata struct {
-	Issuer                                     string   `json:"issuer"`
-	AuthorizationEndpoint                      string   `json:"authorization_endpoint"`
-	TokenEndpoint                              string   `json:"token_endpoint"`
-	JWKSURI                                    string   `json:"jwks_uri"`
-	RegistrationEndpoint                       string   `json:"registration_endpoint,omitempty"`
-	RevocationEndpoint                         string   `json:"revocation_endpoint"`
-	ScopesSupported                            []string `json:"scopes_supported,omitempty"`
-	ResponseTypesSupported                     []string `json:"response_types_supported"`
-	ResponseModesSupported                     []string `json:"response_modes_supported"`
-	GrantTypesSupported                        []string `json:"grant_types_supported"`
-	TokenEndpointAuthMethodsSupported          []string `json:"token_endpoint_auth_methods_supported"`
-	RevocationEndpointAuthMethodsSupported     []string `json:"revocation_endpoint_auth_methods_supported"`
+	Issuer                                    string   `json:"issuer"`
+	AuthorizationEndpoint                     string   `json:"authorization_endpoint"`
+	TokenEndpoint                             string   `json:"token_endpoint"`
+	JWKSURI                                   string   `json:"jwks_uri"`
+	RegistrationEndpoint                      string   `json:"registration_endpoint,omitempty"`
+	RevocationEndpoint                        string   `json:"revocation_endpoint"`
+	PushedAuthorizationRequestEndpoint        string   `json:"pushed_authorization_request_endpoint"`
+	IntrospectionEndpoint                     string   `json:"introspection_endpoint"`
+	IntrospectionEndpointAuthMethodsSupported []string `json:"introspection_endpoint_auth_methods_supported"`
+	IntrospectionSigningAlgValuesSupported    []string `json:"introspection_signing_alg_values_supported"`
+	ScopesSupported                           []string `json:"scopes_supported,omitempty"`
+	ResponseTypesSupported                    []string `json:"response_types_supported"`
+	ResponseModesSupported                    []string `json:"response_modes_supported"`
+	GrantTypesSupported                       []string `json:"grant_types_supported"`
+	TokenEndpointAuthMethodsSupported         []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationEndpointAuthMethodsSupported    []string `json:"revocation_endpoint_auth_methods_supported"`
+	// The algorithms stand beside each list of methods that has private_key_jwt (RFC 8414 §2).
+	TokenEndpointAuthSigningAlgValuesSupported         []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
+	RevocationEndpointAuthSigningAlgValuesSupported    []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
+	IntrospectionEndpointAuthSigningAlgValuesSupported []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
+
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
@@ -67,13 +78,17 @@ type ResourceMetadata struct {
 
 // Metadata returns the authorization server's metadata. All URLs come from the configured issuer.
 func (s *Server) Metadata() *ServerMetadata {
-	methods := []string{AuthNone, AuthBasic, AuthPost}
+	methods := s.authMethods() // none comes first
 	m := &ServerMetadata{
-		Issuer:                                     s.cfg.Issuer,
-		AuthorizationEndpoint:                      s.cfg.Issuer + PathAuthorize,
-		TokenEndpoint:                              s.cfg.Issuer + PathToken,
-		JWKSURI:                                    s.cfg.Issuer + PathJWKS,
-		RevocationEndpoint:                         s.cfg.Issuer + PathRevoke,
+		Issuer:                             s.cfg.Issuer,
+		AuthorizationEndpoint:              s.cfg.Issuer + PathAuthorize,
+		TokenEndpoint:                      s.cfg.Issuer + PathToken,
+		JWKSURI:                            s.cfg.Issuer + PathJWKS,
+		RevocationEndpoint:                 s.cfg.Issuer + PathRevoke,
+		PushedAuthorizationRequestEndpoint: s.cfg.Issuer + PathPush,
+		IntrospectionEndpoint:              s.cfg.Issuer + PathIntrospect,
+		IntrospectionEndpointAuthMethodsSupported:  methods[1:],
+		IntrospectionSigningAlgValuesSupported:     []string{s.signingAlgorithm()},
 		ScopesSupported:                            s.supportedScopes(),
 		ResponseTypesSupported:                     []string{"code"},
 		ResponseModesSupported:                     []string{"query"},
@@ -84,6 +99,12 @@ func (s *Server) Metadata() *ServerMetadata {
 		AuthorizationResponseISSParameterSupported: true,
 		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	if s.usesKeys() {
+		algorithms := assertionAlgorithmNames()
+		m.TokenEndpointAuthSigningAlgValuesSupported = algorithms
+		m.RevocationEndpointAuthSigningAlgValuesSupported = algorithms
+		m.IntrospectionEndpointAuthSigningAlgValuesSupported = algorithms
 	}
 	if s.cfg.DynamicRegistration {
 		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister
@@ -110,15 +131,18 @@ func (s *Server) supportedScopes() []string {
 // OpenIDConfiguration returns the metadata for clients that look under the name of OpenID Connect Discovery. Their
 // parsers demand the added members. No ID token is issued: openid is not among the scopes.
 func (s *Server) OpenIDConfiguration() *OpenIDMetadata {
-	algorithm := s.cfg.SigningAlgorithm
-	if algorithm == "" {
-		algorithm = "ES256"
-	}
 	return &OpenIDMetadata{
 		ServerMetadata:                   *s.Metadata(),
 		SubjectTypesSupported:            []string{"public"},
-		IDTokenSigningAlgValuesSupported: []string{algorithm},
+		IDTokenSigningAlgValuesSupported: []string{s.signingAlgorithm()},
 	}
+}
+
+func (s *Server) signingAlgorithm() string {
+	if s.cfg.SigningAlgorithm == "" {
+		return algES256
+	}
+	return s.cfg.SigningAlgorithm
 }
 
 // ResourceMetadata returns the metadata of the resource with exactly this URI.

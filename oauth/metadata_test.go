@@ -32,13 +32,15 @@ func TestMetadata(t *testing.T) {
 		t.Parallel()
 		m := asMap(t, newClientLab(t, func(c *Config) { c.ServiceDocumentation = "https://auth.example.org/docs" }).Metadata())
 		for name, want := range map[string]any{
-			"issuer":                 issuer,
-			"authorization_endpoint": issuer + "/authorize",
-			"token_endpoint":         issuer + "/token",
-			"registration_endpoint":  issuer + "/register",
-			"revocation_endpoint":    issuer + "/revoke",
-			"jwks_uri":               issuer + "/.well-known/jwks.json",
-			"service_documentation":  issuer + "/docs",
+			"issuer":                                issuer,
+			"authorization_endpoint":                issuer + "/authorize",
+			"token_endpoint":                        issuer + "/token",
+			"registration_endpoint":                 issuer + "/register",
+			"revocation_endpoint":                   issuer + "/revoke",
+			"pushed_authorization_request_endpoint": issuer + "/par",
+			"introspection_endpoint":                issuer + "/introspect",
+			"jwks_uri":                              issuer + "/.well-known/jwks.json",
+			"service_documentation":                 issuer + "/docs",
 			"authorization_response_iss_parameter_supported": true, // MD-7
 			"client_id_metadata_document_supported":          true, // MD-7
 			"request_uri_parameter_supported":                false,
@@ -52,23 +54,29 @@ func TestMetadata(t *testing.T) {
 		wantList(t, m["response_modes_supported"], "query")
 		wantList(t, m["grant_types_supported"], "authorization_code", "refresh_token")
 		wantList(t, m["code_challenge_methods_supported"], "S256")
+		wantList(t, m["introspection_endpoint_auth_methods_supported"], "client_secret_basic", "client_secret_post", "private_key_jwt") // IN-1
+		wantList(t, m["introspection_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA")
+		wantList(t, m["introspection_signing_alg_values_supported"], "ES256") // IN-4
 		wantList(t, m["protected_resources"], issuer+"/mcp")
 		wantList(t, m["scopes_supported"], "data:read", "data:write", "extra:use", "offline_access")
 	})
 	t.Run("MD-6 authentication methods are explicit and contain none", func(t *testing.T) {
 		t.Parallel()
 		m := asMap(t, newClientLab(t).Metadata())
-		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
-		wantList(t, m["revocation_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
+		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post", "private_key_jwt")
+		wantList(t, m["revocation_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post", "private_key_jwt")
+		wantList(t, m["token_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA") // MD-7
+		wantList(t, m["revocation_endpoint_auth_signing_alg_values_supported"], "RS256", "PS256", "ES256", "EdDSA")
 	})
 	t.Run("MD-1 what is not there is not listed", func(t *testing.T) {
 		t.Parallel()
-		lab := newClientLab(t, func(c *Config) { c.DynamicRegistration, c.ClientDocuments = false, false })
+		lab := newClientLab(t, func(c *Config) { c.DynamicRegistration, c.ClientDocuments, c.Fetch = false, false, nil })
 		m := asMap(t, lab.Metadata())
+		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
 		for _, name := range []string{
-			"registration_endpoint", "client_id_metadata_document_supported", "introspection_endpoint", "userinfo_endpoint",
-			"pushed_authorization_request_endpoint", "device_authorization_endpoint", "dpop_signing_alg_values_supported",
-			"token_endpoint_auth_signing_alg_values_supported", "service_documentation",
+			"registration_endpoint", "client_id_metadata_document_supported", "userinfo_endpoint",
+			"device_authorization_endpoint", "dpop_signing_alg_values_supported",
+			"token_endpoint_auth_signing_alg_values_supported", "introspection_endpoint_auth_signing_alg_values_supported", "service_documentation",
 		} {
 			if value, found := m[name]; found {
 				t.Errorf("%s is %v", name, value)

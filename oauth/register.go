@@ -5,9 +5,11 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +24,13 @@ type Registration struct {
 	ClientIDIssuedAt int64  `json:"client_id_issued_at"`
 	ClientSecret     string `json:"client_secret,omitempty"`
 	// ClientSecretExpiresAt is there exactly when ClientSecret is; 0 means never.
-	ClientSecretExpiresAt   *int64   `json:"client_secret_expires_at,omitempty"`
+	ClientSecretExpiresAt *int64 `json:"client_secret_expires_at,omitempty"`
+	// JWKS, JWKSURI and TokenEndpointAuthSigningAlg are there for clients with private_key_jwt.
+	JWKS                        json.RawMessage `json:"jwks,omitempty"`
+	JWKSURI                     string          `json:"jwks_uri,omitempty"`
+	TokenEndpointAuthSigningAlg string          `json:"token_endpoint_auth_signing_alg,omitempty"`
+
+	RequirePushed           bool     `json:"require_pushed_authorization_requests,omitempty"`
 	RedirectURIs            []string `json:"redirect_uris"`
 	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
 	GrantTypes              []string `json:"grant_types"`
@@ -78,8 +86,13 @@ func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client
 	if err != nil {
 		return nil, "", err
 	}
-	if c.AuthMethods, err = registeredMethods(m); err != nil {
+	if c.AuthMethods, err = s.registeredMethods(m); err != nil {
 		return nil, "", err
+	}
+	if c.AuthMethods[0] == AuthPrivateKeyJWT {
+		if err := m.takeKeys(c); err != nil {
+			return nil, "", err
+		}
 	}
 	if !admin {
 		if err := s.checkCeiling(ctx); err != nil {
@@ -101,7 +114,7 @@ func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client
 
 // registeredMethods are the authentication methods of a registration. An omitted method means client_secret_basic
 // (RFC 7591 §2); such a client gets a secret and may send it either way, since it did not say how it will.
-func registeredMethods(m clientMetadata) ([]string, error) {
+func (s *Server) registeredMethods(m clientMetadata) ([]string, error) {
 	method, err := m.text("token_endpoint_auth_method")
 	if err != nil {
 		return nil, err
@@ -110,7 +123,10 @@ func registeredMethods(m clientMetadata) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered := []string{AuthNone, AuthBasic, AuthPost}
+	offered := s.authMethods()
+	if !m.has("jwks") && !m.has("jwks_uri") && len(choices) > 0 {
+		offered = keep(offered, AuthNone, AuthBasic, AuthPost) // without keys one of the other choices has to do
+	}
 	switch {
 	case method == "" && len(choices) == 0:
 		return []string{AuthBasic, AuthPost}, nil
@@ -118,13 +134,22 @@ func registeredMethods(m clientMetadata) ([]string, error) {
 		return []string{method}, nil
 	}
 	// OpenID Connect RP Metadata Choices: the client lists all that it can do.
-	for _, choice := range offered {
-		if slices.Contains(choices, choice) {
+	for _, choice := range []string{AuthNone, AuthPrivateKeyJWT, AuthBasic, AuthPost} {
+		if slices.Contains(offered, choice) && slices.Contains(choices, choice) {
 			return []string{choice}, nil
 		}
 	}
-	return nil, InvalidClientMetadata("The token_endpoint_auth_method is not supported. Use none, client_secret_basic or client_secret_post.").
+	return nil, InvalidClientMetadata("The token_endpoint_auth_method is not supported. Use one of " + strings.Join(s.authMethods(), ", ") + ".").
 		WithCheck("token_endpoint_auth_method")
+}
+
+// authMethods are the authentication methods offered.
+func (s *Server) authMethods() []string {
+	methods := []string{AuthNone, AuthBasic, AuthPost}
+	if s.usesKeys() {
+		methods = append(methods, AuthPrivateKeyJWT)
+	}
+	return methods
 }
 
 // checkCeiling holds the global ceiling. There is no limit per address: hosted clients register all their users'
@@ -165,7 +190,7 @@ func (s *Server) makeRoom(ctx context.Context, n int) (int, error) {
 	return s.stores.Clients.CountClients(ctx, ClientDynamic)
 }
 
-// identify gives the client its id, times and, unless it is public, a secret. Ids and secrets are free of the
+// identify gives the client its id, times and, if it uses one, a secret. Ids and secrets are free of the
 // characters on which clients differ in encoding Basic credentials, and ids can never be taken for document URLs.
 func (s *Server) identify(c *Client) (secret string, err error) {
 	if c.ID, err = newID(s.cfg.Rand, prefixClientID); err != nil {
@@ -174,7 +199,7 @@ func (s *Server) identify(c *Client) (secret string, err error) {
 	c.Kind = ClientDynamic
 	c.CreatedAt = s.now()
 	c.LastSeenAt = c.CreatedAt
-	if c.Public() {
+	if !slices.Contains(c.AuthMethods, AuthBasic) && !slices.Contains(c.AuthMethods, AuthPost) {
 		return "", nil
 	}
 	secret, c.SecretHash, err = newSecret(s.cfg.Rand, prefixClientSecret)
@@ -189,6 +214,8 @@ func newRegistration(c *Client, secret string) *Registration {
 		ClientName: c.Name, ClientURI: c.ClientURI, LogoURI: c.LogoURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI,
 		Scope: c.Scope, Contacts: c.Contacts, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 	}
+	r.JWKS, r.JWKSURI, r.TokenEndpointAuthSigningAlg = c.JWKS, c.JWKSURI, c.AssertionAlgorithm
+	r.RequirePushed = c.RequirePushed
 	if secret != "" {
 		r.ClientSecretExpiresAt = new(int64)
 	}

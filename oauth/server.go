@@ -38,7 +38,8 @@ type Config struct {
 	RedirectExceptions []string
 	// SigningAlgorithm is ES256 (default), RS256 or EdDSA.
 	SigningAlgorithm string
-	// Fetch reads client documents. Required when ClientDocuments is set.
+	// Fetch reads client documents and key sets. Required when ClientDocuments is set; without it private_key_jwt is not
+	// offered.
 	Fetch DocumentFetcher
 	// Sealer seals private keys.
 	Sealer Sealer
@@ -65,6 +66,8 @@ type FetchedDocument struct {
 // ifNoneMatch may be empty.
 type DocumentFetcher interface {
 	FetchDocument(ctx context.Context, url, ifNoneMatch string) (*FetchedDocument, error)
+	// FetchKeySet does the same for a JWK Set, which may be larger.
+	FetchKeySet(ctx context.Context, url string) (*FetchedDocument, error)
 }
 
 // Step is one observed step of a connection attempt. It never carries a secret.

@@ -125,6 +125,10 @@ func (noFetch) FetchDocument(context.Context, string, string) (*oauth.FetchedDoc
 	return nil, errors.New("no network in this test")
 }
 
+func (noFetch) FetchKeySet(context.Context, string) (*oauth.FetchedDocument, error) {
+	return nil, errors.New("no network in this test")
+}
+
 // authorizeForm is a good authorization request; changes are pairs of name and value, "-" takes a parameter out.
 func authorizeForm(client string, changes ...string) url.Values {
 	form := url.Values{

@@ -71,6 +71,10 @@ func TestBackChannelRefusals(t *testing.T) {
 		{"TK-4 unknown client in Basic", "POST", "/token", "grant_type=refresh_token&refresh_token=x", []string{"Content-Type", formType, "Authorization", basic}, 401, "invalid_client"},
 		{"TK-5 two Authorization headers", "POST", "/token", "grant_type=refresh_token", []string{"Content-Type", formType, "Authorization", basic, "Authorization", basic}, 400, "invalid_request"},
 		{"TK-9 unknown grant", "POST", "/token", "grant_type=password&client_id=" + client, []string{"Content-Type", formType}, 400, "unsupported_grant_type"},
+		{"PA-1 GET", "GET", "/par", "", nil, 405, "invalid_request"},
+		{"PA-1 too large", "POST", "/par", "a=" + strings.Repeat("x", 64<<10), []string{"Content-Type", formType}, 413, "invalid_request"},
+		{"PA-1 unknown client", "POST", "/par", "client_id=nobody", []string{"Content-Type", formType}, 401, "invalid_client"},
+		{"PA-2 request_uri", "POST", "/par", "client_id=" + client + "&request_uri=urn:x", []string{"Content-Type", formType}, 400, "invalid_request"},
 		{"RV-1 GET", "GET", "/revoke", "", nil, 405, "invalid_request"},
 		{"DR-2 not JSON", "POST", "/register", "a=b", []string{"Content-Type", formType}, 400, "invalid_client_metadata"},
 		{"DR-2 broken JSON", "POST", "/register", "{", []string{"Content-Type", "application/json"}, 400, "invalid_client_metadata"},
@@ -104,7 +108,7 @@ func TestBackChannelRefusals(t *testing.T) {
 func TestBackChannelPreflight(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for _, path := range []string{"/register", "/token", "/revoke", "/oauth/register", "/oauth/token", "/oauth/revoke", "/token/"} {
+	for _, path := range []string{"/register", "/token", "/revoke", "/par", "/oauth/register", "/oauth/token", "/oauth/revoke", "/token/"} {
 		checkPreflight(t, s, path, "POST")
 	}
 	if a := s.call(t, http.MethodOptions, "/authorize", "", "Origin", "https://x.example"); a.header.Get("Access-Control-Allow-Origin") != "" {
@@ -119,6 +123,27 @@ func TestRegisterEndpoint(t *testing.T) {
 	body := a.json(t)
 	if a.status != http.StatusCreated || body["client_id"] == nil || body["client_secret"] == nil || a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("DR-1 %d %s", a.status, a.body)
+	}
+}
+
+func TestPushEndpoint(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	client := s.register(t)
+	a := s.postForm(t, "/par", authorizeQuery(client), "Origin", "https://inspector.example")
+	uri, _ := a.json(t)["request_uri"].(string)
+	if a.status != http.StatusCreated || a.json(t)["expires_in"] != 90.0 || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Fatalf("PA-1 %d %s %v", a.status, a.body, a.header)
+	}
+	b := s.browser()
+	reference := "/authorize?" + url.Values{"client_id": {client}, "request_uri": {uri}}.Encode()
+	first, again := b.get(t, reference), b.get(t, reference)
+	if first.status != http.StatusSeeOther || first.header.Get("Location") == "" || again.header.Get("Location") != first.header.Get("Location") {
+		t.Errorf("PA-3 first %d %q, reload %d %q", first.status, first.header.Get("Location"), again.status, again.header.Get("Location"))
+	}
+	foreign := b.get(t, "/authorize?"+url.Values{"client_id": {s.register(t)}, "request_uri": {uri}}.Encode())
+	if foreign.status != http.StatusBadRequest || foreign.header.Get("Location") != "" || !strings.HasPrefix(foreign.header.Get("Content-Type"), "text/html") {
+		t.Errorf("PA-3 foreign reference: %d %v", foreign.status, foreign.header)
 	}
 }
 

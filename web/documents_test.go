@@ -99,7 +99,7 @@ func TestUnknownWellKnown(t *testing.T) {
 func TestOAuthOff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, off)
-	for _, path := range []string{"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp", "/register", "/token", "/revoke", "/oauth/token"} {
+	for _, path := range []string{"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp", "/register", "/token", "/revoke", "/par", "/introspect", "/oauth/token"} {
 		if a := s.call(t, http.MethodPost, path, ""); a.status != http.StatusNotFound || a.json(t)["error"] == nil {
 			t.Errorf("KE-109 %s: %d %s", path, a.status, a.body)
 		}

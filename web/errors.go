@@ -67,7 +67,7 @@ func (h *Handlers) writeError(err error, c echo.Context) error {
 	if errors.As(err, &toClient) {
 		return h.sendRefusal(c, toClient)
 	}
-	if kind == Document || kind == BackChannel || wantsJSON(c, kind) {
+	if kind == Document || kind == BackChannel || kind == ServerChannel || wantsJSON(c, kind) {
 		return h.sendJSON(c, h.protocolError(err))
 	}
 	return h.sendPage(c, h.pageError(err))

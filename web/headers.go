@@ -27,6 +27,8 @@ func (h *Handlers) prepare(c echo.Context, kind Kind) {
 	case BackChannel:
 		crossOrigin(header, "DPoP-Nonce, WWW-Authenticate, Retry-After")
 		noStore(header)
+	case ServerChannel:
+		noStore(header)
 	case Page, ClientPage:
 		pageHeaders(header, kind)
 	}

@@ -18,6 +18,8 @@ const (
 	Document Kind = iota + 1
 	// BackChannel is an OAuth endpoint that programs call, also from other sites' pages.
 	BackChannel
+	// ServerChannel is an OAuth endpoint that only servers call: no page of another site may.
+	ServerChannel
 	// Page is for people in a browser, with a session and without CORS.
 	Page
 	// ClientPage is a page whose form may end in a redirect to a client, so that no form-action may stand in its policy.
@@ -51,6 +53,8 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRegister, nil, h.RegisterClient},
 		{BackChannel, oauth.PathToken, nil, h.Token},
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
+		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
+		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -160,7 +164,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize":
 		return true
 	}
 	return false
@@ -179,6 +183,8 @@ func kindOf(c echo.Context) Kind {
 		return Document
 	case strings.HasPrefix(path, "/authorize"), strings.HasPrefix(path, "/oauth/authorize"):
 		return ClientPage
+	case strings.HasPrefix(path, "/introspect"):
+		return ServerChannel
 	case isOAuthPath(path):
 		return BackChannel
 	}

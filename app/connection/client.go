@@ -69,6 +69,29 @@ type NewClient struct {
 	RedirectURIs []string
 	// Confidential clients get a secret.
 	Confidential bool
+	// JWKSURI or JWKS, of which one at most may be set, make a client that authenticates by its keys (private_key_jwt).
+	JWKSURI string
+	JWKS    json.RawMessage
+	// RequirePushed refuses authorization requests that the client did not push.
+	RequirePushed bool
+}
+
+func (n *NewClient) metadata() map[string]any {
+	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": "none"}
+	if n.Confidential {
+		// An omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic.
+		delete(m, "token_endpoint_auth_method")
+	}
+	if n.RequirePushed {
+		m["require_pushed_authorization_requests"] = true
+	}
+	if n.JWKSURI != "" {
+		m["token_endpoint_auth_method"], m["jwks_uri"] = "private_key_jwt", n.JWKSURI
+	}
+	if n.JWKS != nil {
+		m["token_endpoint_auth_method"], m["jwks"] = "private_key_jwt", n.JWKS
+	}
+	return m
 }
 
 // Add enters a client; the secret is shown once and never again.
@@ -76,11 +99,10 @@ func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err 
 	if n.Name == "" || len(n.RedirectURIs) == 0 {
 		return "", "", invalid("redirect_uris", "A client needs a name and at least one redirect URI.")
 	}
-	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs}
-	if !n.Confidential {
-		m["token_endpoint_auth_method"] = "none"
-	} // an omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic
-	metadata, err := json.Marshal(m)
+	if n.Confidential && (n.JWKSURI != "" || n.JWKS != nil) {
+		return "", "", invalid("jwks", "A client has either a secret or keys.")
+	}
+	metadata, err := json.Marshal(n.metadata())
 	if err != nil {
 		return "", "", fmt.Errorf("add client: %w", err)
 	}

@@ -1,4 +1,5 @@
-// Package fetch makes outgoing requests to addresses that strangers chose: client metadata documents today.
+// Package fetch makes outgoing requests to addresses that strangers chose: client metadata documents and clients'
+// key sets today.
 //
 // The guard stands at the dial: it judges the address that a connection is really made to, so that neither a name that
 // resolves differently a moment later nor an unusual spelling of an address gets around it. Special-use addresses are

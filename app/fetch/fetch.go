@@ -21,6 +21,7 @@ import (
 const (
 	defaultTimeout   = 5 * time.Second
 	maxDocument      = 5 * 1024
+	maxKeySet        = 64 * 1024
 	maxHeaders       = 16 * 1024
 	defaultUserAgent = "gatehouse"
 )
@@ -120,13 +121,22 @@ func trustedRoots(file string) (*x509.CertPool, error) {
 // FetchDocument fetches a client metadata document. Any status is an answer, redirects included; a refusal of the guard
 // or a body over 5 KB after decompression is an error that wraps oauth.ErrFetchRefused.
 func (c *Client) FetchDocument(ctx context.Context, rawURL, ifNoneMatch string) (*oauth.FetchedDocument, error) {
+	return c.get(ctx, rawURL, ifNoneMatch, "application/json", maxDocument)
+}
+
+// FetchKeySet fetches the key set of a client in the same way, up to 64 KB.
+func (c *Client) FetchKeySet(ctx context.Context, rawURL string) (*oauth.FetchedDocument, error) {
+	return c.get(ctx, rawURL, "", "application/jwk-set+json, application/json", maxKeySet)
+}
+
+func (c *Client) get(ctx context.Context, rawURL, ifNoneMatch, accept string, limit int) (*oauth.FetchedDocument, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, rawURL, nil)
 	if err != nil || request.URL.Scheme != "https" || request.URL.User != nil {
 		return nil, fmt.Errorf("fetch document: %w: not a plain https URL", oauth.ErrFetchRefused)
 	}
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", accept)
 	request.Header.Set("User-Agent", c.userAgent)
 	if ifNoneMatch != "" {
 		request.Header.Set("If-None-Match", ifNoneMatch)
@@ -140,16 +150,16 @@ func (c *Client) FetchDocument(ctx context.Context, rawURL, ifNoneMatch string) 
 	}
 	defer response.Body.Close()
 	// The transport has undone gzip, so this counts what the document really is.
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, int64(limit)+1))
 	if err == nil {
 		err = ctx.Err() // at the deadline, the end of the connection can look like the end of the body
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch document: read body: %w", err)
 	}
-	if len(body) > maxDocument {
+	if len(body) > limit {
 		if response.StatusCode == http.StatusOK {
-			return nil, fmt.Errorf("fetch document: %w: larger than 5 KB", oauth.ErrFetchRefused)
+			return nil, fmt.Errorf("fetch document: %w: larger than %d KB", oauth.ErrFetchRefused, limit>>10)
 		}
 		body = nil // an error page; its status says it all
 	}

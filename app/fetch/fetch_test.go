@@ -195,6 +195,31 @@ func TestFetchDocument(t *testing.T) {
 			t.Errorf("a byte more: %v", err)
 		}
 	})
+	t.Run("JW-4 a key set may have 64 KB and not a byte more", func(t *testing.T) {
+		t.Parallel()
+		size, accept := 64*1024, ""
+		s := newSite(t, "127.0.0.1:0", func(w http.ResponseWriter, r *http.Request) {
+			accept = r.Header.Get("Accept")
+			if r.URL.Path == "/more" {
+				fmt.Fprint(w, "a")
+			}
+			fmt.Fprint(w, strings.Repeat("a", size))
+		})
+		if set, err := s.open(t).FetchKeySet(ctx, s.url("/x")); err != nil || len(set.Body) != size || !strings.HasPrefix(accept, "application/jwk-set+json") {
+			t.Errorf("exactly 64 KB: %v, accept %q", err, accept)
+		}
+		if _, err := s.open(t).FetchKeySet(ctx, s.url("/more")); !errors.Is(err, oauth.ErrFetchRefused) {
+			t.Errorf("a byte more: %v", err)
+		}
+	})
+	t.Run("CI-7 key sets are fetched under the same guard", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, "127.0.0.1:0", writeJSON)
+		closed := s.open(t, func(c *Config) { c.Allow = nil })
+		if _, err := closed.FetchKeySet(ctx, s.url("/jwks.json")); !errors.Is(err, oauth.ErrFetchRefused) {
+			t.Errorf("a loopback address: %v", err)
+		}
+	})
 	t.Run("CI-6 the size counts after decompression", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, "127.0.0.1:0", func(w http.ResponseWriter, r *http.Request) {

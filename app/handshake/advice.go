@@ -9,6 +9,8 @@ var advice = map[string]string{
 	"client_blocked":        "An administrator blocked this app. Only an administrator can let it in again.",
 	"client_secret":         "The app's stored secret is not the right one. " + again,
 	"client_auth_method":    "The app proves itself in another way than it registered. " + again,
+	"client_assertion":      "The app could not prove itself by its signature. Try again once; if it stays, tell the app's maker.",
+	"client_keys":           "The app's keys could not be read. Try later; if it stays, tell the app's maker.",
 	"client_document":       "The app's own description could not be read or is not valid. Try later; if it stays, tell the app's maker.",
 	"client_document_limit": "The app's description was asked for too often. Wait a minute and try again.",
 	"redirect_uri":          "The app wants the answer at an address that it did not register. " + again + " If it stays, tell the app's maker.",

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 
 	"gatehouse/app"
 )
@@ -37,13 +38,24 @@ func (clientListCmd) Run(e *env) error {
 type clientAddCmd struct {
 	Name         string   `required:"" help:"Name to show."`
 	RedirectURI  []string `name:"redirect-uri" required:"" help:"Redirect URI; may be repeated."`
-	Confidential bool     `help:"Give the client a secret."`
+	Confidential bool     `xor:"proof" help:"Give the client a secret."`
+	JWKSURI      string   `name:"jwks-uri" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are at this https URL."`
+	JWKSFile     string   `name:"jwks-file" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are in this file (a JWK Set)."`
+	RequirePAR   bool     `name:"require-par" help:"The client must push its authorization requests (RFC 9126)."`
 }
 
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
+	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR}
+	if c.JWKSFile != "" {
+		keys, err := os.ReadFile(c.JWKSFile)
+		if err != nil {
+			return err
+		}
+		n.JWKS = keys
+	}
 	return e.with(func(a *app.Admin) error {
-		id, secret, err := a.AddClient(e.ctx, c.Name, c.RedirectURI, c.Confidential)
+		id, secret, err := a.AddClient(e.ctx, n)
 		if err != nil {
 			return err
 		}

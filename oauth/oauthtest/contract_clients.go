@@ -17,7 +17,8 @@ func newClient(id string, kind oauth.ClientKind) *oauth.Client {
 		GrantTypes: []string{oauth.GrantAuthorizationCode}, ResponseTypes: []string{"code"}, Scope: "read write",
 		ApplicationType: "native", ClientURI: "https://app.example/", LogoURI: "https://app.example/logo",
 		TOSURI: "https://app.example/tos", PolicyURI: "https://app.example/policy", SoftwareID: "software",
-		SoftwareVersion: "1.2", Contacts: []string{"a@app.example"}, CreatedAt: Start, LastSeenAt: Start,
+		SoftwareVersion: "1.2", Contacts: []string{"a@app.example"}, JWKS: []byte(`{"keys":[{"kty":"EC"}]}`), JWKSURI: "https://app.example/jwks",
+		AssertionAlgorithm: "RS256", RequirePushed: true, CreatedAt: Start, LastSeenAt: Start,
 	}
 	if kind == oauth.ClientDocument {
 		c.SecretHash, c.AuthMethods = nil, []string{oauth.AuthNone}
@@ -69,6 +70,14 @@ func runClientTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		must(t, err)
 		same(t, Start.Add(time.Hour), got.LastSeenAt)
 		same(t, Start, got.CreatedAt)
+	})
+	t.Run("JW-3 an assertion is used once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		hash := secretHash()
+		oneWinner(t, oauth.ErrUsed, func(int) error { return f.Clients.UseAssertion(t.Context(), hash, Start.Add(time.Minute)) })
+		must(t, f.Clients.UseAssertion(t.Context(), secretHash(), Start.Add(time.Minute)))
+		wantIs(t, f.Clients.UseAssertion(t.Context(), hash, Start.Add(time.Hour)), oauth.ErrUsed)
 	})
 	t.Run("counting is by kind", func(t *testing.T) {
 		t.Parallel()

@@ -12,6 +12,7 @@ func runRequestTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		t.Parallel()
 		f := newFixture(t)
 		want := newRequest(Start)
+		want.Pushed = true
 		must(t, f.Requests.SaveRequest(t.Context(), want))
 		got, err := f.Requests.Request(t.Context(), want.ID)
 		must(t, err)
@@ -21,6 +22,32 @@ func runRequestTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		t.Parallel()
 		_, err := newFixture(t).Requests.Request(t.Context(), "nothing")
 		wantIs(t, err, oauth.ErrNotFound)
+	})
+	t.Run("PA-3 a pushed request comes back whole and opens once", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		want := &oauth.PushedRequest{
+			ID: newID(), ClientID: "gc_1", CreatedAt: Start, ExpiresAt: Start.Add(90 * time.Second),
+			Parameters: map[string][]string{"state": {"a b\x01\"é"}, "resource": {"https://h.example/mcp", "x"}},
+		}
+		must(t, f.Requests.SavePushedRequest(t.Context(), want))
+		got, err := f.Requests.PushedRequest(t.Context(), want.ID)
+		must(t, err)
+		same(t, want, got)
+		r := newRequest(Start)
+		r.Pushed = true
+		oneWinner(t, oauth.ErrUsed, func(int) error {
+			return f.Requests.OpenPushedRequest(t.Context(), want.ID, Start.Add(time.Second), r)
+		})
+		opened, err := f.Requests.Request(t.Context(), r.ID)
+		must(t, err)
+		same(t, r, opened)
+		got, err = f.Requests.PushedRequest(t.Context(), want.ID)
+		must(t, err)
+		same(t, ptr(Start.Add(time.Second)), got.OpenedAt)
+		_, err = f.Requests.PushedRequest(t.Context(), "nothing")
+		wantIs(t, err, oauth.ErrNotFound)
+		wantIs(t, f.Requests.OpenPushedRequest(t.Context(), "nothing", Start, newRequest(Start)), oauth.ErrNotFound)
 	})
 	t.Run("a denial is remembered and stores no code", func(t *testing.T) {
 		t.Parallel()

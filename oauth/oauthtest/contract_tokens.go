@@ -31,6 +31,35 @@ func runTokenTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		_, err := newFixture(t).Tokens.Lineage(t.Context(), secretHash())
 		wantIs(t, err, oauth.ErrNotFound)
 	})
+	t.Run("IN-2 the standing of an access token", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		user := f.NewUser(t)
+		g := approve(t, f, user, "gc_1", testResource, nil)
+		standing := func(jti string) *oauth.Standing {
+			t.Helper()
+			s, err := f.Tokens.Standing(t.Context(), g.connection.ID, g.familyID, jti)
+			must(t, err)
+			return s
+		}
+		same(t, &oauth.Standing{Scopes: g.connection.Scopes, ExpiresAt: g.connection.ExpiresAt}, standing("jti-1"))
+		must(t, f.Tokens.RevokeAccessToken(t.Context(), "jti-1", Start.Add(time.Hour)))
+		same(t, true, standing("jti-1").Ended)
+		same(t, false, standing("jti-2").Ended)
+		other := approve(t, f, user, "gc_2", testResource, nil)
+		for _, ids := range [][2]string{{newID(), g.familyID}, {g.connection.ID, newID()}, {g.connection.ID, other.familyID}, {"x", "y"}} {
+			_, err := f.Tokens.Standing(t.Context(), ids[0], ids[1], "jti-2")
+			wantIs(t, err, oauth.ErrNotFound)
+		}
+		ended, err := f.Tokens.EndFamily(t.Context(), g.familyID, oauth.EndedByUser, Start)
+		must(t, err)
+		same(t, true, ended)
+		same(t, true, standing("jti-2").Ended)
+		f.DisableUser(t, user)
+		s, err := f.Tokens.Standing(t.Context(), other.connection.ID, other.familyID, "jti-2")
+		must(t, err)
+		same(t, true, s.Ended)
+	})
 	t.Run("RT-2 rotation links predecessor and successor", func(t *testing.T) {
 		f, g := setup(t)
 		at := Start.Add(time.Minute)

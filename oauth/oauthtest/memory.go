@@ -18,11 +18,13 @@ type Memory struct {
 	signedOut   map[string]bool // by the name of the sign-in
 	clients     map[string]*oauth.Client
 	requests    map[string]*oauth.AuthorizationRequest // by hash of the id
+	pushed      map[string]*oauth.PushedRequest        // by hash of the id
 	codes       map[string]*oauth.AuthorizationCode    // by hash
 	connections map[string]*oauth.Connection
 	families    map[string]*oauth.Family
 	refresh     map[string]*oauth.RefreshToken // by hash
 	revoked     map[string]time.Time           // jti → expiry
+	assertions  map[string]time.Time           // by hash → expiry
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -34,11 +36,13 @@ func NewMemory() *Memory {
 		signedOut:   map[string]bool{},
 		clients:     map[string]*oauth.Client{},
 		requests:    map[string]*oauth.AuthorizationRequest{},
+		pushed:      map[string]*oauth.PushedRequest{},
 		codes:       map[string]*oauth.AuthorizationCode{},
 		connections: map[string]*oauth.Connection{},
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		assertions:  map[string]time.Time{},
 	}
 }
 
@@ -171,11 +175,16 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 
 func copyRequest(r *oauth.AuthorizationRequest) *oauth.AuthorizationRequest {
 	c := *r
-	c.Parameters = make(map[string][]string, len(r.Parameters))
-	for name, values := range r.Parameters {
-		c.Parameters[name] = slices.Clone(values)
-	}
+	c.Parameters = copyParameters(r.Parameters)
 	return &c
+}
+
+func copyParameters(parameters map[string][]string) map[string][]string {
+	c := make(map[string][]string, len(parameters))
+	for name, values := range parameters {
+		c[name] = slices.Clone(values)
+	}
+	return c
 }
 
 func copyCode(code *oauth.AuthorizationCode) *oauth.AuthorizationCode {
@@ -264,6 +273,20 @@ func (m *Memory) ClientHasConnection(ctx context.Context, id string) (bool, erro
 	return false, nil
 }
 
+// UseAssertion implements oauth.ClientStore.
+func (m *Memory) UseAssertion(ctx context.Context, hash []byte, expires time.Time) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, used := m.assertions[string(hash)]; used {
+		return oauth.ErrUsed
+	}
+	m.assertions[string(hash)] = expires
+	return nil
+}
+
 // DeleteUnusedClients implements oauth.ClientStore.
 func (m *Memory) DeleteUnusedClients(ctx context.Context, before time.Time) (int, error) {
 	unlock, err := m.lock(ctx)
@@ -290,6 +313,7 @@ func copyClient(client *oauth.Client) *oauth.Client {
 	c.GrantTypes = slices.Clone(client.GrantTypes)
 	c.ResponseTypes = slices.Clone(client.ResponseTypes)
 	c.Contacts = slices.Clone(client.Contacts)
+	c.JWKS = slices.Clone(client.JWKS)
 	if client.Document != nil {
 		d := *client.Document
 		d.Digest = slices.Clone(d.Digest)

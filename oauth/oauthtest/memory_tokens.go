@@ -205,3 +205,20 @@ func (m *Memory) ChangeKeys(ctx context.Context, fn func(keys []oauth.SigningKey
 	m.keys = keys
 	return nil
 }
+
+// Standing implements oauth.TokenStore.
+func (m *Memory) Standing(ctx context.Context, connectionID, familyID, jti string) (*oauth.Standing, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	c, f := m.connections[connectionID], m.families[familyID]
+	if c == nil || f == nil || f.ConnectionID != connectionID {
+		return nil, oauth.ErrNotFound
+	}
+	_, revoked := m.revoked[jti]
+	k := m.clients[c.ClientID]
+	ended := c.EndedAt != nil || f.EndedAt != nil || m.users[c.UserID] || revoked || k != nil && k.BlockedAt != nil
+	return &oauth.Standing{Ended: ended, Scopes: slices.Clone(c.Scopes), ExpiresAt: c.ExpiresAt}, nil
+}
