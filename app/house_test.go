@@ -76,6 +76,7 @@ var mayImport = map[string][]string{
 	"app/limit":       {},
 	"app/handshake":   {"oauth"},
 	"app/connection":  {"app/home", "oauth"},
+	"app/doctor":      {},
 	"app/fetch":       {"oauth"},
 	"app/sealing":     {"oauth"},
 	"app/inventory":   {"app/home", "app/activity", "app/account"},

@@ -40,6 +40,7 @@ type cli struct {
 	Client     clientCmd     `cmd:"" help:"OAuth clients."`
 	Keys       keysCmd       `cmd:"" help:"Signing keys."`
 	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`
+	Doctor     doctorCmd     `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
 
