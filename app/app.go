@@ -51,7 +51,7 @@ func (a *App) open() error {
 	var err error
 	a.web, err = web.New(web.Deps{
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
-		Connections: a.connections, Attempts: attempts{a.handshakes}, Observer: observer{a.recorder}, Limiter: a.limiter,
+		Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes}, Observer: observer{a.recorder}, Limiter: a.limiter,
 		Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {

@@ -219,6 +219,10 @@ func (fakeHomes) LocationsOf(context.Context, string) ([]home.Membership, error)
 	}, nil
 }
 
+func (fakeHomes) PrincipalOfPerson(_ context.Context, p account.Person) (*home.Principal, error) {
+	return &home.Principal{UserID: p.ID, UserName: p.Name, Actor: home.ActorSession, Via: "web"}, nil
+}
+
 // fakeConnections keeps connections for the real service of package connection.
 type fakeConnections struct {
 	mu   sync.Mutex

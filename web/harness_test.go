@@ -39,6 +39,7 @@ type site struct {
 	memory      *oauthtest.Memory
 	accounts    *fakeAccounts
 	connections *fakeConnections
+	activity    *fakeActivity
 	events      *events
 	steps       *[]oauth.Step
 	log         *bytes.Buffer
@@ -52,7 +53,7 @@ func off(d *web.Deps, _ *string) { d.OAuthOn = false }
 
 func newSite(t *testing.T, options ...option) *site {
 	t.Helper()
-	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
+	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, activity: &fakeActivity{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
 	deps := web.Deps{OAuthOn: true}
 	for _, o := range options {
 		o(&deps, &s.url)
@@ -79,6 +80,7 @@ func newSite(t *testing.T, options ...option) *site {
 	}
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
+	deps.Activity = s.activity
 	deps.Attempts, deps.Observer, deps.Limiter = fakeAttempts{s.clock.Now()}, s.events, limit.New(limit.Config{Now: s.clock.Now})
 	deps.Log, deps.Now, deps.Rand = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), s.clock.Now, rand.Reader
 	handlers, err := web.New(deps)

@@ -32,6 +32,7 @@ type Deps struct {
 	Accounts    Accounts
 	Homes       Homes
 	Connections Connections
+	Activity    Activity
 	Attempts    Attempts
 	Observer    Observer
 	Limiter     Limiter
@@ -50,6 +51,7 @@ type Handlers struct {
 	accounts    Accounts
 	homes       Homes
 	connections Connections
+	activity    Activity
 	attempts    Attempts
 	observer    Observer
 	limiter     Limiter
@@ -63,7 +65,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Connections == nil ||
-		d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -81,7 +83,7 @@ func New(d Deps) (*Handlers, error) {
 	}
 	return &Handlers{
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
-		located: d.Located, accounts: d.Accounts, homes: d.Homes, connections: d.Connections, attempts: d.Attempts,
+		located: d.Located, accounts: d.Accounts, homes: d.Homes, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
 		documents: documents, crossOrigin: crossOrigin,
 	}, nil
