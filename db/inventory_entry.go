@@ -53,31 +53,40 @@ func (t *inventoryTx) LaterEntries(subjectID string, seq int64) ([]activity.Reco
 	return t.entries(t.g.Where("subject_id = ? AND seq > ?", subjectID, seq).Order("seq"))
 }
 
-// mainEntries are the entries of a connection that no other entry carries along, the newest first.
-func (t *inventoryTx) mainEntries(connectionID string, limit int) *gorm.DB {
-	return t.g.Where("connection_id = ? AND companion_of IS NULL", connectionID).Order("at DESC, seq DESC, id DESC").Limit(limit)
+// mainEntries are the entries made through a connection or token that no other entry carries along, the newest first;
+// nil when there can be none.
+func (t *inventoryTx) mainEntries(through inventory.Through, limit int) *gorm.DB {
+	column, id := "connection_id", through.ConnectionID
+	if id == "" {
+		column, id = "token_id", through.TokenID
+	}
+	if !isID(id) {
+		return nil
+	}
+	return t.g.Where(column+" = ? AND companion_of IS NULL", id).Order("at DESC, seq DESC, id DESC").Limit(limit)
 }
 
-// ActivityOf gives a page of what a connection wrote in the locations.
-func (t *inventoryTx) ActivityOf(connectionID string, locations []string, after string, limit int) ([]activity.Record, error) {
+// ActivityOf gives a page of what a connection or token wrote in the locations.
+func (t *inventoryTx) ActivityOf(through inventory.Through, locations []string, after string, limit int) ([]activity.Record, error) {
 	locations = onlyIDs(locations)
-	if !isID(connectionID) || len(locations) == 0 || after != "" && !isID(after) {
+	g := t.mainEntries(through, limit)
+	if g == nil || len(locations) == 0 || after != "" && !isID(after) {
 		return nil, nil
 	}
-	g := t.mainEntries(connectionID, limit).Where("location_id IN ?", locations)
 	if after != "" {
-		g = g.Where("(at, seq, id) < (SELECT at, seq, id FROM events WHERE id = ? AND connection_id = ?)", after, connectionID)
+		g = g.Where("(at, seq, id) < (SELECT at, seq, id FROM events WHERE id = ? AND location_id IN ?)", after, locations)
 	}
-	return t.entries(g)
+	return t.entries(g.Where("location_id IN ?", locations))
 }
 
 // Undoable gives the main entries that can still be undone by their age and state, the newest first.
 func (t *inventoryTx) Undoable(q inventory.UndoableQuery) ([]activity.Record, error) {
 	anyIn, ownIn := onlyIDs(q.AnyIn), onlyIDs(q.OwnIn)
-	if !isID(q.ConnectionID) || !isID(q.UserID) || len(anyIn)+len(ownIn) == 0 {
+	g := t.mainEntries(q.Through, q.Limit)
+	if g == nil || !isID(q.UserID) || len(anyIn)+len(ownIn) == 0 {
 		return nil, nil
 	}
-	g := t.mainEntries(q.ConnectionID, q.Limit).Where("undone_by IS NULL AND undo_until > ?", at(q.Now)).
+	g = g.Where("undone_by IS NULL AND undo_until > ?", at(q.Now)).
 		Where("(location_id IN ? OR location_id IN ? AND user_id = ?)", anyIn, ownIn, q.UserID)
 	if !q.Since.IsZero() {
 		g = g.Where("at >= ?", at(q.Since))

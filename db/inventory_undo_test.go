@@ -342,6 +342,17 @@ func TestUndoWho(t *testing.T) {
 		if err := h.undoAs(own, r.AuditEventIDs[0]); err != nil {
 			t.Errorf("KE-87 a personal token undoes its own entry: %v", err)
 		}
+		through := inventory.Through{TokenID: own.TokenID}
+		if _, err := h.update(drill.ID, `{"notes":"again"}`); err != nil {
+			t.Fatal(err)
+		}
+		page, err := h.s.Activity(context.Background(), h.browser(), through, inventory.Paging{})
+		if err != nil || len(page.Items) != 2 || page.Items[0].UndoUntil == nil || page.Items[1].UndoneAt == nil {
+			t.Errorf("KE-138 what a token wrote: %v %+v", err, page.Items)
+		}
+		if out, err := h.s.UndoThrough(context.Background(), own, through, time.Time{}); err != nil || len(out.Undone) != 1 {
+			t.Errorf("KE-87 everything of a token: %v %+v", err, out)
+		}
 		if e := h.last(); e.Actor.Type != activity.ActorToken || e.Actor.TokenID != own.TokenID {
 			t.Errorf("KE-138 %+v", e.Actor)
 		}
@@ -478,10 +489,10 @@ func TestUndoConnection(t *testing.T) {
 		eve, _ := h.person("Eve")
 		guest := *eve
 		guest.Actor, guest.Locations = home.ActorSession, []home.Access{access(h.loc, home.Member)}
-		if out, err := h.s.UndoConnection(ctx, &guest, app.ConnectionID, time.Time{}); err != nil || len(out.Undone)+len(out.Refused) != 0 {
+		if out, err := h.s.UndoThrough(ctx, &guest, inventory.Through{ConnectionID: app.ConnectionID}, time.Time{}); err != nil || len(out.Undone)+len(out.Refused) != 0 {
 			t.Errorf("KE-87 what the caller may not undo is left out: %v %+v", err, out)
 		}
-		out, err := h.s.UndoConnection(ctx, person, app.ConnectionID, since)
+		out, err := h.s.UndoThrough(ctx, person, inventory.Through{ConnectionID: app.ConnectionID}, since)
 		if err != nil || len(out.Undone) != 5 || len(out.Refused) != 1 || out.More {
 			t.Fatalf("KE-87 %v %+v", err, out)
 		}
@@ -495,13 +506,13 @@ func TestUndoConnection(t *testing.T) {
 		if got := h.names(inventory.SearchInput{}); len(got) != 1 || h.count(`SELECT count(*) FROM places WHERE trashed_at IS NULL AND location_id = ?`, h.loc) != 1 {
 			t.Errorf("KE-87 left over: %v", got)
 		}
-		_, err = h.s.UndoConnection(ctx, app, app.ConnectionID, time.Time{})
+		_, err = h.s.UndoThrough(ctx, app, inventory.Through{ConnectionID: app.ConnectionID}, time.Time{})
 		wantCode(t, err, "forbidden", "")
-		if out, err := h.s.UndoConnection(ctx, person, newID(t), time.Time{}); err != nil || len(out.Undone) != 0 {
+		if out, err := h.s.UndoThrough(ctx, person, inventory.Through{ConnectionID: newID(t)}, time.Time{}); err != nil || len(out.Undone) != 0 {
 			t.Errorf("another connection: %v %+v", err, out)
 		}
 		h.clock.Advance(7 * 24 * time.Hour)
-		if out, err := h.s.UndoConnection(ctx, person, app.ConnectionID, time.Time{}); err != nil || len(out.Undone)+len(out.Refused) != 0 {
+		if out, err := h.s.UndoThrough(ctx, person, inventory.Through{ConnectionID: app.ConnectionID}, time.Time{}); err != nil || len(out.Undone)+len(out.Refused) != 0 {
 			t.Errorf("KE-87 after 7 days: %v %+v", err, out)
 		}
 	})
@@ -523,7 +534,7 @@ func TestConnectionActivity(t *testing.T) {
 		}
 		read := func(p *home.Principal, after string, limit int) inventory.Page[inventory.SeenEntry] {
 			t.Helper()
-			page, err := h.s.ConnectionActivity(ctx, p, h.p.ConnectionID, inventory.Paging{After: after, Limit: limit})
+			page, err := h.s.Activity(ctx, p, inventory.Through{ConnectionID: h.p.ConnectionID}, inventory.Paging{After: after, Limit: limit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -588,7 +599,7 @@ func TestConnectionActivity(t *testing.T) {
 		if e := read(h.browser(), "", 1).Items[0]; e.UndoUntil != nil || e.UndoneAt == nil || e.UndoneBy != "Ada" || e.ID != newest.ID {
 			t.Errorf("KE-138 undone: %+v", e)
 		}
-		_, err := h.s.ConnectionActivity(ctx, h.browser(), h.p.ConnectionID, inventory.Paging{After: "x"})
+		_, err := h.s.Activity(ctx, h.browser(), inventory.Through{ConnectionID: h.p.ConnectionID}, inventory.Paging{After: "x"})
 		wantCode(t, err, "validation", "cursor")
 		h.clock.Advance(7 * 24 * time.Hour)
 		for _, e := range read(h.browser(), "", 50).Items {

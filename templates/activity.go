@@ -2,11 +2,12 @@ package templates
 
 import "github.com/a-h/templ"
 
-// ActivityView is the page of what a connection wrote.
+// ActivityView is the page of what a connection or personal token wrote.
 type ActivityView struct {
 	Shell ShellView
-	App   AppView
-	// Ended says that the connection is over; what it did can be undone all the same.
+	// App is nil for a token.
+	App *AppView
+	// Ended says that the connection or token is over; what it did can be undone all the same.
 	Ended bool
 	// Problem says why the last undo did not happen, Result what a bulk undo came to.
 	Problem string
@@ -38,7 +39,7 @@ type UndoAllView struct {
 	Choices []ChoiceView
 }
 
-// ActivityEntryView is one write of a connection.
+// ActivityEntryView is one write.
 type ActivityEntryView struct {
 	At       TimeView
 	Summary  string
@@ -62,9 +63,9 @@ type ChangeView struct {
 	Hidden bool
 }
 
-// EndedConnectionView is a connection that ended a short while ago.
-type EndedConnectionView struct {
-	App      AppView
+// EndedView is a connection or token that ended a short while ago.
+type EndedView struct {
+	Name     string
 	Ended    TimeView
 	Activity templ.SafeURL
 }

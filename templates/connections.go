@@ -6,8 +6,8 @@ import "github.com/a-h/templ"
 type ConnectionsView struct {
 	Shell       ShellView
 	Connections []ConnectionView
-	// Ended are connections that ended within the time in which what they did can be undone.
-	Ended    []EndedConnectionView
+	// Ended are connections and tokens that ended within the time in which what they did can be undone.
+	Ended    []EndedView
 	Tokens   []TokenView
 	NewToken NewTokenView
 }
@@ -46,7 +46,9 @@ type InstallationView struct {
 
 // TokenView is one personal token in the list.
 type TokenView struct {
-	Name      string
+	Name string
+	// Activity leads to what was written with the token.
+	Activity  templ.SafeURL
 	Lookup    string
 	Scope     string
 	Locations []string

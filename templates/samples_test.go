@@ -70,9 +70,10 @@ var connections = ConnectionsView{
 			EndAction: "/settings/connections/c2/disconnect", EndToken: "token-end",
 		},
 	},
-	Ended: []EndedConnectionView{{App: AppView{Name: "Cursor"}, Ended: at("3 hours ago"), Activity: "/settings/connections/c3/activity"}},
+	Ended: []EndedView{{Name: "Cursor", Ended: at("3 hours ago"), Activity: "/settings/connections/c3/activity"}},
 	Tokens: []TokenView{{
 		Name: "Backup script", Lookup: "Ab3dE5fG", Scope: "see your things", Locations: []string{"Home"}, Created: at("12 days ago"),
+		Activity:  "/settings/connections/tokens/t1/activity",
 		EndAction: "/settings/connections/tokens/t1/revoke", EndToken: "token-revoke",
 	}},
 	NewToken: NewTokenView{
@@ -112,7 +113,7 @@ var created = TokenCreatedView{
 }
 
 var activity = ActivityView{
-	Shell: titled("What Claude did", NavConnections), App: AppView{Name: "Claude", Host: "claude.ai"},
+	Shell: titled("What Claude did", NavConnections), App: &AppView{Name: "Claude", Host: "claude.ai"},
 	All: &UndoAllView{Action: "/settings/connections/c1/activity/undo", Token: "token-undo-all", Choices: []ChoiceView{
 		{Value: "hour", Title: "The last hour", Ticked: true}, {Value: "day", Title: "The last 24 hours"}}},
 	Entries: []ActivityEntryView{
@@ -161,7 +162,7 @@ func samples() []sample {
 		both("connection_edit", ConnectionEdit, ConnectionEditView{Shell: titled("Claude", NavConnections), App: AppView{Name: "Claude", Trusted: true},
 			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}}),
 		both("activity", Activity, activity),
-		both("activity_result", Activity, ActivityView{Shell: titled("What Claude did", NavConnections), App: AppView{Name: "Claude"}, Ended: true,
+		both("activity_result", Activity, ActivityView{Shell: titled("What Claude did", NavConnections), Ended: true,
 			Problem: "Not undone. Moved “Drill”. It was undone already.", Newer: "/settings/connections/c1/activity",
 			Result: &UndoResultView{Summary: "Undone: 3 changes.", Refused: []RefusedView{{What: "Moved “Drill”.", Why: "The place was changed since by Ada. Undo the later change first."}}}}),
 		both("token_created", TokenCreated, created),

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
@@ -26,7 +27,7 @@ type fakeActivity struct {
 	by      *home.Principal
 }
 
-func (f *fakeActivity) ConnectionActivity(_ context.Context, _ *home.Principal, _ string, page inventory.Paging) (inventory.Page[inventory.SeenEntry], error) {
+func (f *fakeActivity) Activity(_ context.Context, _ *home.Principal, _ inventory.Through, page inventory.Paging) (inventory.Page[inventory.SeenEntry], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, page)
@@ -59,10 +60,10 @@ func (f *fakeActivity) UndoEntry(_ context.Context, p *home.Principal, id string
 	return inventory.Undone{UndoOf: id}, f.err
 }
 
-func (f *fakeActivity) UndoConnection(_ context.Context, _ *home.Principal, id string, since time.Time) (inventory.UndoResult, error) {
+func (f *fakeActivity) UndoThrough(_ context.Context, _ *home.Principal, through inventory.Through, since time.Time) (inventory.UndoResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.undone, f.since = append(f.undone, id), since
+	f.undone, f.since = append(f.undone, through.ConnectionID+through.TokenID), since
 	return f.result, f.err
 }
 
@@ -185,7 +186,7 @@ func TestUndoEverythingOnThePage(t *testing.T) {
 	form, one := page.form(t, activityAddress+"/undo"), page.form(t, activityAddress+"/e2/undo")
 	s.activity.result = inventory.UndoResult{
 		Undone: []inventory.Undone{{UndoOf: "e1"}}, More: true,
-		Refused: []inventory.UndoRefusal{{EventID: "e2", Reason: inventory.ReasonChangedSince, Fields: []string{"place_id"}, ChangedBy: &inventory.ActorRef{Type: "user", Name: "Eve"}}},
+		Refused: []inventory.UndoRefusal{{EventID: "e2", Reason: inventory.ReasonChangedSince, Fields: []string{"place_id"}, ChangedBy: &inventory.ActorRef{Type: "user", ID: "u2", Name: "Eve"}}},
 	}
 	for choice, back := range map[string]time.Duration{"hour": time.Hour, "all": 7 * 24 * time.Hour} {
 		form.Set("since", choice)
@@ -213,6 +214,40 @@ func TestUndoEverythingOnThePage(t *testing.T) {
 	}
 }
 
+func TestActivityOfATokenOnThePage(t *testing.T) {
+	t.Parallel()
+	s, b := withActivity(t)
+	s.accounts.tokens = []account.PersonalToken{{ID: "t1", Name: "Backup script", Scope: account.TokenWrite, CreatedAt: s.clock.Now()}}
+	const page = "/settings/connections/tokens/t1/activity"
+	if !strings.Contains(b.get(t, "/settings/connections").body, `href="`+page+`"`) {
+		t.Error("the token's card does not lead to its activity")
+	}
+	first := b.get(t, page)
+	form := first.form(t, page+"/e2/undo")
+	if !strings.Contains(first.body, "What Backup script did") || strings.Contains(first.body, "not verified") {
+		t.Error("a token's page")
+	}
+	if a := b.post(t, activityAddress+"/e2/undo", form); a.status != http.StatusForbidden {
+		t.Errorf("BH-5 the form of another page: %d", a.status)
+	}
+	if a := b.post(t, page+"/e2/undo", form); a.status != http.StatusSeeOther || a.header.Get("Location") != page+"?done=undone" {
+		t.Errorf("KE-87 undo: %d %s", a.status, a.header.Get("Location"))
+	}
+	all := first.form(t, page+"/undo")
+	if a := b.post(t, page+"/undo", all); a.status != http.StatusOK || s.activity.undone[len(s.activity.undone)-1] != "t1" {
+		t.Errorf("KE-87 everything of a token: %d %v", a.status, s.activity.undone)
+	}
+	if err := s.accounts.RevokeToken(t.Context(), "", "t1"); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.get(t, "/settings/connections").body, page) || !strings.Contains(b.get(t, page).body, "has ended") {
+		t.Error("a revoked token's changes cannot be found")
+	}
+	if a := b.get(t, "/settings/connections/tokens/none/activity"); a.status != http.StatusNotFound {
+		t.Errorf("no such token: %d", a.status)
+	}
+}
+
 func TestEndedConnectionsKeepTheirActivity(t *testing.T) {
 	t.Parallel()
 	s, b := withActivity(t)
@@ -222,7 +257,7 @@ func TestEndedConnectionsKeepTheirActivity(t *testing.T) {
 	if body := b.get(t, "/settings/connections").body; !strings.Contains(body, "Ended in the last 7 days") || !strings.Contains(body, activityAddress) {
 		t.Error("a disconnected app's changes cannot be found")
 	}
-	if body := b.get(t, activityAddress).body; !strings.Contains(body, "This connection has ended") || !strings.Contains(body, "/e2/undo") {
+	if body := b.get(t, activityAddress).body; !strings.Contains(body, "has ended") || !strings.Contains(body, "/e2/undo") {
 		t.Error("a disconnected app's changes cannot be undone")
 	}
 	s.clock.Advance(8 * 24 * time.Hour)

@@ -51,8 +51,8 @@ func (a *activityPage) entryView(e inventory.SeenEntry) templates.ActivityEntryV
 	}
 	if e.UndoUntil != nil && e.MayUndo {
 		v.UndoUntil = a.timeViewOf(e.UndoUntil)
-		v.Action = templ.SafeURL(activityPath(a.existing.ID) + "/" + url.PathEscape(e.ID) + "/undo")
-		v.Token = visitOf(a.c).formToken(purposeUndo(a.existing.ID, e.ID))
+		v.Action = templ.SafeURL(a.path + "/" + url.PathEscape(e.ID) + "/undo")
+		v.Token = visitOf(a.c).formToken(purposeUndo(a.path, e.ID))
 	}
 	return v
 }
@@ -137,10 +137,12 @@ func (a *activityPage) changedSince(r inventory.UndoRefusal) string {
 
 func (a *activityPage) byWhom(by *inventory.ActorRef) string {
 	switch {
-	case by == nil:
+	case by == nil || by.ID == "":
 		return ""
-	case by.ID == a.existing.ID:
+	case by.ID == a.through.ConnectionID:
 		return " by this app"
+	case by.ID == a.through.TokenID:
+		return " by this token"
 	case by.Name == "":
 		return " by somebody else"
 	case slices.Contains([]string{"connection", "token", "addon"}, by.Type):

@@ -40,7 +40,7 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	for i := range list {
 		view.Connections = append(view.Connections, h.connectionView(v, &list[i]))
 	}
-	if view.Ended, err = h.endedConnections(ctx, session.UserID); err != nil {
+	if view.Ended, err = h.ended(ctx, session.UserID); err != nil {
 		return err
 	}
 	if err := h.addTokens(ctx, v, session.UserID, &view, form); err != nil {

@@ -36,8 +36,8 @@ const (
 )
 
 const (
-	maxUndoIDs        = 200
-	maxUndoConnection = 1000
+	maxUndoIDs     = 200
+	maxUndoThrough = 1000
 )
 
 // actionUndo is the action of an entry that an undo leaves.
@@ -162,13 +162,13 @@ func (in UndoInput) check() error {
 	return nil
 }
 
-// UndoConnection undoes what a connection did since a time, the newest first and each entry for itself: all that can be
+// UndoThrough undoes what a connection or token did since a time, the newest first and each entry for itself: all that can be
 // undone still and that the person may undo, at most 1,000 entries a call. A zero time sets no bound.
-func (s *Service) UndoConnection(ctx context.Context, p *home.Principal, connectionID string, since time.Time) (UndoResult, error) {
+func (s *Service) UndoThrough(ctx context.Context, p *home.Principal, through Through, since time.Time) (UndoResult, error) {
 	if err := mayCallUndo(p); err != nil {
 		return UndoResult{}, err
 	}
-	q := UndoableQuery{ConnectionID: connectionID, UserID: p.UserID, Since: since, Now: s.Now(), Limit: maxUndoConnection + 1}
+	q := UndoableQuery{Through: through, UserID: p.UserID, Since: since, Now: s.Now(), Limit: maxUndoThrough + 1}
 	for i := range p.Locations {
 		a := &p.Locations[i]
 		switch {
@@ -182,8 +182,8 @@ func (s *Service) UndoConnection(ctx context.Context, p *home.Principal, connect
 	if err != nil {
 		return UndoResult{}, err
 	}
-	out := UndoResult{More: len(found) > maxUndoConnection}
-	found = found[:min(len(found), maxUndoConnection)]
+	out := UndoResult{More: len(found) > maxUndoThrough}
+	found = found[:min(len(found), maxUndoThrough)]
 	found = slices.DeleteFunc(found, func(e activity.Record) bool { return !mayUndo(p, e) || !undoable(e) })
 	err = out.each(found, func(e activity.Record) (UndoResult, error) { return s.undoTogether(ctx, p, []activity.Record{e}) })
 	return out, err

@@ -14,9 +14,9 @@ type EntryReader interface {
 	BatchEntries(batchID string) ([]activity.Record, error)
 	// LaterEntries gives the entries about a subject with a number above seq, by number.
 	LaterEntries(subjectID string, seq int64) ([]activity.Record, error)
-	// ActivityOf gives up to limit main entries of a connection in the locations, the newest first, after the entry named
-	// by after. An after that is not such an entry gives none.
-	ActivityOf(connectionID string, locations []string, after string, limit int) ([]activity.Record, error)
+	// ActivityOf gives up to limit main entries made through a connection or token in the locations, the newest first, after
+	// the entry named by after. An after that is not such an entry gives none.
+	ActivityOf(through Through, locations []string, after string, limit int) ([]activity.Record, error)
 	// Undoable gives the main entries that can still be undone by their age and state, the newest first.
 	Undoable(q UndoableQuery) ([]activity.Record, error)
 	// ActorOf names who made an entry.
@@ -27,9 +27,15 @@ type EntryReader interface {
 	PersonNames(ids []string) (map[string]string, error)
 }
 
+// Through is the connection or the personal token that a person acted through. Exactly one id is set.
+type Through struct {
+	ConnectionID string
+	TokenID      string
+}
+
 // UndoableQuery says whose entries to look for.
 type UndoableQuery struct {
-	ConnectionID string
+	Through Through
 	// AnyIn are the locations in which everybody's entries count, OwnIn those in which the person's do.
 	AnyIn  []string
 	OwnIn  []string

@@ -37,15 +37,15 @@ type SeenChange struct {
 	Hidden bool
 }
 
-// ConnectionActivity pages through what a connection wrote in the principal's locations, the newest first.
-func (s *Service) ConnectionActivity(ctx context.Context, p *home.Principal, connectionID string, page Paging) (Page[SeenEntry], error) {
+// Activity pages through what a connection or token wrote in the principal's locations, the newest first.
+func (s *Service) Activity(ctx context.Context, p *home.Principal, through Through, page Paging) (Page[SeenEntry], error) {
 	from, limit, err := page.start()
 	if err != nil {
 		return Page[SeenEntry]{}, err
 	}
 	var out Page[SeenEntry]
 	err = s.read(ctx, p, func(r Reader) error {
-		records, err := r.ActivityOf(connectionID, principalLocations(p), from.id, limit+1)
+		records, err := r.ActivityOf(through, principalLocations(p), from.id, limit+1)
 		if err != nil {
 			return err
 		}
