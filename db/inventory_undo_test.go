@@ -347,7 +347,7 @@ func TestUndoWho(t *testing.T) {
 			t.Fatal(err)
 		}
 		page, err := h.s.Activity(context.Background(), h.browser(), through, inventory.Paging{})
-		if err != nil || len(page.Items) != 2 || page.Items[0].UndoUntil == nil || page.Items[1].UndoneAt == nil {
+		if err != nil || len(page.Items) != 3 || page.Items[0].UndoUntil == nil || page.Items[2].UndoneAt == nil || page.Items[1].Summary != "Undid a change of “Drill”." {
 			t.Errorf("KE-138 what a token wrote: %v %+v", err, page.Items)
 		}
 		if out, err := h.s.UndoThrough(context.Background(), own, through, time.Time{}); err != nil || len(out.Undone) != 1 {

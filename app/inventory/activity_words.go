@@ -36,6 +36,8 @@ func (w *entryWords) summary(e activity.Record) string {
 		return "Noted how " + name + " was bought."
 	case "purchase.update":
 		return "Changed how " + name + " was bought."
+	case actionUndo:
+		return "Undid a change of " + name + "."
 	case "place.create":
 		return "Made the place " + name + "."
 	}
