@@ -8,12 +8,14 @@ ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/gatehouse ./cmd/gatehouse \
  && mkdir -p /out/data
 
-FROM gcr.io/distroless/static-debian12:nonroot
+FROM scratch
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/gatehouse /usr/local/bin/gatehouse
 COPY --from=build --chown=65532:65532 /out/data /data
 ENV GATEHOUSE_LISTEN=0.0.0.0:8080 GATEHOUSE_DATA_DIR=/data
 USER 65532:65532
 VOLUME /data
 EXPOSE 8080
-ENTRYPOINT ["/usr/local/bin/gatehouse"]
+ENV PATH=/usr/local/bin
+ENTRYPOINT ["gatehouse"]
 CMD ["serve"]

@@ -35,6 +35,10 @@ type Config struct {
 	SQLiteSyncFull      bool   `name:"sqlite-sync-full" env:"GATEHOUSE_SQLITE_SYNC_FULL" help:"Wait for the disk at every commit of SQLite."`
 
 	AccessTokenLife time.Duration `default:"1h" env:"GATEHOUSE_ACCESS_TOKEN_LIFE" help:"Life of an access token, as in 1h."`
+	RefreshLimit    time.Duration `default:"0" env:"GATEHOUSE_REFRESH_LIMIT" help:"Age at which a sign-in of an app ends however often it is used, as in 4320h. 0: never."`
+	RefreshGrace    time.Duration `default:"60s" env:"GATEHOUSE_REFRESH_GRACE" help:"0: a refresh token that was used once never works again. Otherwise a lost answer can be fetched again."`
+	Argon2Memory    uint32        `name:"argon2-memory-kib" default:"19456" env:"GATEHOUSE_ARGON2_MEMORY_KIB" help:"Memory of a password hash in KiB."`
+	Argon2Time      uint32        `name:"argon2-time" default:"2" env:"GATEHOUSE_ARGON2_TIME" help:"Passes of a password hash."`
 	ReadsPerMinute  int           `default:"120" env:"GATEHOUSE_READS_PER_MINUTE" help:"Reading tool calls per connection or personal token."`
 	WritesPerMinute int           `default:"30" env:"GATEHOUSE_WRITES_PER_MINUTE" help:"Writing tool calls per connection or personal token."`
 
@@ -78,6 +82,12 @@ func (c Config) check(bound string) (*settings, error) {
 	}
 	if c.AccessTokenLife < time.Second || c.AccessTokenLife > 24*time.Hour {
 		note(errors.New("GATEHOUSE_ACCESS_TOKEN_LIFE must be between 1s and 24h"))
+	}
+	if c.RefreshLimit < 0 || c.RefreshGrace < 0 || c.RefreshGrace > 5*time.Minute {
+		note(errors.New("GATEHOUSE_REFRESH_LIMIT must not be negative and GATEHOUSE_REFRESH_GRACE between 0 and 5m"))
+	}
+	if c.Argon2Memory < 19456 || c.Argon2Memory > 1<<20 || c.Argon2Time < 2 || c.Argon2Time > 20 {
+		note(errors.New("GATEHOUSE_ARGON2_MEMORY_KIB must be between 19456 and 1048576, GATEHOUSE_ARGON2_TIME between 2 and 20"))
 	}
 	if c.ReadsPerMinute < 1 || c.WritesPerMinute < 1 {
 		note(errors.New("GATEHOUSE_READS_PER_MINUTE and GATEHOUSE_WRITES_PER_MINUTE must be at least 1"))

@@ -135,6 +135,7 @@ func (c *core) buildPeople() error {
 	c.accounts, err = account.New(account.Config{
 		Now: c.now, Rand: c.rand, Store: c.db, SignIns: limit.NewSignIns(c.now, c.db, c.limiter),
 		PublicURL: c.set.publicURL, BearerAllowed: c.set.oauthOn,
+		Passwords: account.PasswordParams{MemoryKiB: c.set.Argon2Memory, Iterations: c.set.Argon2Time, Parallelism: 1},
 	})
 	if err != nil {
 		return err
@@ -181,7 +182,7 @@ func (c *core) homeResource(issuer string) oauth.Resource {
 			{Name: home.ScopeRead, Baseline: true},
 			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
 		},
-		AccessTokenLife: c.set.AccessTokenLife,
+		AccessTokenLife: c.set.AccessTokenLife, RefreshTokenLimit: c.set.RefreshLimit, RefreshGrace: &c.set.RefreshGrace,
 	}
 }
 

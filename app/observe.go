@@ -27,6 +27,10 @@ func (a *App) identifyCaller(next echo.HandlerFunc) echo.HandlerFunc {
 
 // observeOAuth takes the steps of the protocol's library.
 func (c *core) observeOAuth(ctx context.Context, s oauth.Step) {
+	if s.Name == oauth.StepReuseDetected {
+		c.log.WarnContext(ctx, "an old refresh token was used again; its installation was ended", "client", s.ClientID, "user", s.UserID,
+			"connection", s.ConnectionID)
+	}
 	c.recorder.Observe(ctx, handshake.Step(s))
 }
 
@@ -64,7 +68,7 @@ func (a *App) observeEndpoint(r *http.Request, e endpoint.Event) {
 			return
 		}
 		ev.Step = handshake.StepFirstRequest
-		ev.ConnectionID, ev.ClientID, ev.UserID = e.Principal.ConnectionID, e.Principal.ClientID, e.Principal.UserID
+		ev.ConnectionID, ev.FamilyID, ev.ClientID, ev.UserID = e.Principal.ConnectionID, e.Principal.FamilyID, e.Principal.ClientID, e.Principal.UserID
 	}
 	a.recorder.Record(r.Context(), ev)
 }
@@ -87,6 +91,6 @@ func (a *App) observeMCP(ctx context.Context, o mcp.Observation) {
 	a.db.TouchConnection(ctx, p.ConnectionID, p.FamilyID, o.Tool, p.IP, a.now())
 	if o.Tool != "" && o.Outcome == mcp.OutcomeOK {
 		a.recorder.Record(ctx, handshake.Event{Step: handshake.StepFirstToolCall, OK: true, Detail: o.Tool,
-			ConnectionID: p.ConnectionID, ClientID: p.ClientID, UserID: p.UserID})
+			ConnectionID: p.ConnectionID, FamilyID: p.FamilyID, ClientID: p.ClientID, UserID: p.UserID})
 	}
 }

@@ -34,7 +34,12 @@ func main() {
 	seconds := flag.Float64("seconds", 2, "seconds per round")
 	workers := flag.Int("workers", 8, "requests at a time")
 	postgres := flag.String("postgres", "", "also measure on this Postgres database (an empty one)")
+	start := flag.Bool("start", false, "measure start, memory and size instead")
 	flag.Parse()
+	if *start {
+		fail(measureStart(7))
+		return
+	}
 	if *peerAddress != "" {
 		fail(servePeer(*peerAddress))
 		return

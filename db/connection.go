@@ -203,29 +203,51 @@ func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection
 	return wrap("edit connection", err)
 }
 
-// CloseConnection implements connection.Store.
+const (
+	// closeConnection ends a person's own connection, or anybody's when the person is empty.
+	closeConnection = `UPDATE connections SET ended_at = ?, ended_reason = ?
+		WHERE id = ? AND ended_at IS NULL AND (CAST(? AS text) = '' OR CAST(user_id AS text) = ?)`
+	// dropCodes takes approvals away that were on their way into a connection when it was ended.
+	dropCodes = `DELETE FROM authorization_codes WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM connections c WHERE c.id = ?
+		AND c.user_id = authorization_codes.user_id AND c.client_id = authorization_codes.client_id AND c.resource = authorization_codes.resource)`
+)
+
+// CloseConnection implements connection.Store. What was approved before and not yet exchanged ends as well: it would
+// bring the app back right after the person was told that it is gone.
 func (d *DB) CloseConnection(ctx context.Context, userID, id, reason string, now time.Time) error {
-	return d.closeRow(ctx, `UPDATE connections SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL`,
-		` AND user_id = ?`, userID, id, reason, now)
+	if !isID(id) || userID != "" && !isID(userID) {
+		return connection.ErrNotFound
+	}
+	err := d.rawTx(ctx, []string{dropCodes, closeConnection}, func(ctx context.Context, st []*sql.Stmt) error {
+		// Codes first: one that is being exchanged is waited for, and its connection ended.
+		if _, err := st[0].ExecContext(ctx, id); err != nil {
+			return err
+		}
+		n, err := changed(ctx, st[1], d.ts(now), reason, id, userID, userID)
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return connection.ErrNotFound
+		}
+		return nil
+	})
+	return wrap("end connection", err)
 }
 
 // CloseInstallation implements connection.Store.
 func (d *DB) CloseInstallation(ctx context.Context, userID, id, reason string, now time.Time) error {
-	return d.closeRow(ctx, `UPDATE families SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL`,
-		` AND connection_id IN (SELECT id FROM connections WHERE user_id = ?)`, userID, id, reason, now)
-}
-
-func (d *DB) closeRow(ctx context.Context, text, own, userID, id, reason string, now time.Time) error {
 	if !isID(id) || userID != "" && !isID(userID) {
 		return connection.ErrNotFound
 	}
+	text := `UPDATE families SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL`
 	args := []any{d.ts(now), reason, id}
 	if userID != "" {
-		text, args = text+own, append(args, userID)
+		text, args = text+` AND connection_id IN (SELECT id FROM connections WHERE user_id = ?)`, append(args, userID)
 	}
 	n, err := d.exec(ctx, text, args...)
 	if err != nil {
-		return wrap("end connection", err)
+		return wrap("end installation", err)
 	}
 	if n != 1 {
 		return connection.ErrNotFound

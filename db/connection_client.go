@@ -79,6 +79,9 @@ func (d *DB) DeleteKnownClient(ctx context.Context, id string, now time.Time) er
 		return connection.ErrNotFound
 	}
 	err := d.tx(ctx, func(tx *gorm.DB) error {
+		if err := tx.Exec(`DELETE FROM authorization_codes WHERE client_id = ? AND used_at IS NULL`, id).Error; err != nil {
+			return err
+		}
 		ended := tx.Exec(`UPDATE connections SET ended_at = ?, ended_reason = 'client_deleted' WHERE client_id = ? AND ended_at IS NULL`, d.ts(now), id)
 		if ended.Error != nil {
 			return ended.Error

@@ -24,6 +24,11 @@ func CountForTest(d *DB, text string, args ...any) (int, error) {
 // TimeForTest is a time as a statement's parameter.
 func TimeForTest(d *DB, t time.Time) any { return d.ts(t) }
 
+// SweepStrangersForTest is the sweep of attempts without a person with another number to keep.
+func SweepStrangersForTest(d *DB, keep int) error {
+	return d.sweepStrangers(context.Background(), keep)
+}
+
 // LeaveForTest is the leaving of a location as its transaction runs it.
 func LeaveForTest(d *DB, userID, locationID string, at time.Time) error {
 	return d.tx(context.Background(), func(tx *gorm.DB) error { return d.dropConnectionsFromLocation(tx, userID, locationID, at) })

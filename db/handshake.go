@@ -220,5 +220,29 @@ func (d *DB) SweepHandshakes(ctx context.Context, before time.Time) (int, error)
 	}
 	n, err := d.deleteSome(ctx, `DELETE FROM handshake_attempts WHERE id IN
 		(SELECT id FROM handshake_attempts WHERE last_at < ? LIMIT 1000)`, before)
+	if err == nil {
+		err = d.sweepStrangers(ctx, handshake.MaxStrangers)
+	}
 	return n, wrap("sweep connection attempts", err)
+}
+
+// sweepStrangers keeps the latest attempts without a person and deletes the others.
+func (d *DB) sweepStrangers(ctx context.Context, keep int) error {
+	var last Timestamp
+	err := d.queryRow(ctx, `SELECT last_at FROM handshake_attempts WHERE user_id = '' ORDER BY last_at DESC, id DESC LIMIT 1 OFFSET ?`, []any{keep}, &last)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before := last.T.Add(time.Millisecond)
+	_, err = d.deleteSome(ctx, `DELETE FROM handshake_steps WHERE (attempt_id, position) IN (SELECT s.attempt_id, s.position
+		FROM handshake_steps s JOIN handshake_attempts a ON a.id = s.attempt_id WHERE a.user_id = '' AND a.last_at < ? LIMIT 1000)`, before)
+	if err != nil {
+		return err
+	}
+	_, err = d.deleteSome(ctx, `DELETE FROM handshake_attempts WHERE id IN
+		(SELECT id FROM handshake_attempts WHERE user_id = '' AND last_at < ? LIMIT 1000)`, before)
+	return err
 }

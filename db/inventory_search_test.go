@@ -313,3 +313,18 @@ func TestListContents(t *testing.T) {
 		wantCode(t, err, "validation", "depth")
 	})
 }
+
+func TestHoleControlsInFiltersAndBrandReachedTheDatabase(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h *house) {
+		ctx := context.Background()
+		drill := h.thing("Drill")
+		for path, in := range map[string]inventory.SearchInput{
+			"filters.tag": {Tag: "a\x00b"}, "filters.type": {Type: "a\x00b"},
+		} {
+			wantCode(t, firstErr(h.s.SearchThings(ctx, h.p, h.at, in)), "validation", path)
+		}
+		_, err := h.update(drill.ID, `{"brand":"a\u0000b"}`)
+		wantCode(t, err, "validation", "fields.brand")
+		wantCode(t, firstErr(h.s.CreatePlace(ctx, h.p, h.at, inventory.CreatePlaceInput{Name: "x", Kind: "a\x00b"})), "validation", "kind")
+	})
+}

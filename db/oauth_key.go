@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gorm.io/gorm"
 
@@ -57,7 +58,7 @@ func (d *DB) ChangeKeys(ctx context.Context, fn func(keys []oauth.SigningKey) ([
 		if err != nil {
 			return err
 		}
-		after, err := fn(before)
+		after, err := fn(slices.Clone(before)) // fn may work in place
 		if err != nil {
 			return err
 		}

@@ -58,10 +58,38 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
+// holdSession finds a session and keeps it from ending until the transaction does: whoever ends it meanwhile waits, and
+// then finds what was written under it.
+func (d *DB) holdSession() string {
+	text := `SELECT 1 FROM sessions WHERE id = ? AND user_id = ?`
+	if d.dialect == Postgres {
+		text += ` FOR KEY SHARE`
+	}
+	return text
+}
+
+// held runs holdSession; oauth.ErrEnded when the session is gone.
+func held(ctx context.Context, st *sql.Stmt, sessionID, userID string) error {
+	var one int
+	if !isID(sessionID) || !isID(userID) {
+		return oauth.ErrEnded
+	}
+	err := st.QueryRowContext(ctx, sessionID, userID).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return oauth.ErrEnded
+	}
+	return err
+}
+
 // DecideRequest implements oauth.RequestStore.
 func (d *DB) DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *oauth.AuthorizationCode) error {
 	hash := oauth.HashSecret(id)
-	err := d.rawTx(ctx, []string{decideRequest, hasRequest, insertCode}, func(ctx context.Context, st []*sql.Stmt) error {
+	err := d.rawTx(ctx, []string{decideRequest, hasRequest, insertCode, d.holdSession()}, func(ctx context.Context, st []*sql.Stmt) error {
+		if code != nil && code.SignIn != "" {
+			if err := held(ctx, st[3], code.SignIn, code.Approval.UserID); err != nil {
+				return err
+			}
+		}
 		n, err := changed(ctx, st[0], d.ts(at), outcome, hash)
 		if err != nil {
 			return err

@@ -114,6 +114,9 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	if err := createPrivate(path); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
 	d := &DB{dialect: SQLite, now: o.Now, log: logOf(o)}
 	var err error
 	if d.write, d.wsql, err = d.sqlite(o, path, "_txlock=immediate"); err != nil {
@@ -134,6 +137,16 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	return d, nil
 }
 
+// createPrivate makes a missing file that only its owner can read, whatever the folder allows; SQLite gives its other
+// files the same mode.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
 	sync := "NORMAL"
 	if o.FullSync {
@@ -142,6 +155,9 @@ func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
 	q := []string{
 		"_pragma=busy_timeout(10000)", "_pragma=journal_mode(WAL)", "_pragma=synchronous(" + sync + ")",
 		"_pragma=foreign_keys(1)", "_pragma=cache_size(-16000)", "_pragma=temp_store(MEMORY)", lock,
+		// Times are integers here, and texts are texts: without these two the driver tries to read every text of an
+		// expression as a date.
+		"_texttotime=0", "_inttotime=0",
 	}
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + strings.Join(q, "&")
 	g, err := gorm.Open(sqlite.Open(dsn), d.config(o.Log))

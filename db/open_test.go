@@ -2,6 +2,8 @@ package db_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"gatehouse/db"
@@ -27,4 +29,25 @@ func TestOpenMigrated(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The file holds everything about everybody; the folder may be one that others can look into.
+func TestOpenMakesPrivateFiles(t *testing.T) {
+	t.Parallel()
+	clock := dbtest.NewClock()
+	path := filepath.Join(t.TempDir(), "open", "gatehouse.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the open folder is the point
+		t.Fatal(err)
+	}
+	dbtest.Open(t, "sqlite://"+path, clock.Now)
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", filepath.Base(name), info.Mode().Perm(), err)
+		}
+	}
 }

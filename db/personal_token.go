@@ -57,6 +57,9 @@ func (d *DB) InsertToken(ctx context.Context, t account.TokenRow, allow func(acc
 		if _, err := d.lockUser(tx, t.UserID); err != nil {
 			return err
 		}
+		if err := sessionLives(tx, t.SessionID, t.UserID); err != nil {
+			return err
+		}
 		facts, err := d.tokenFacts(tx, t)
 		if err != nil {
 			return err
@@ -80,6 +83,25 @@ func (d *DB) InsertToken(ctx context.Context, t account.TokenRow, allow func(acc
 		}
 		return nil
 	})
+}
+
+// sessionLives gives account.ErrNotFound for a session that has ended. The caller holds the person's lock, under which
+// sessions end all at once.
+func sessionLives(tx *gorm.DB, id, userID string) error {
+	if id == "" {
+		return nil
+	}
+	if !isID(id) {
+		return account.ErrNotFound
+	}
+	var lives bool
+	if err := tx.Raw(`SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ? AND user_id = ?)`, id, userID).Scan(&lives).Error; err != nil {
+		return fmt.Errorf("read session: %w", err)
+	}
+	if !lives {
+		return account.ErrNotFound
+	}
+	return nil
 }
 
 func (d *DB) tokenFacts(tx *gorm.DB, t account.TokenRow) (*account.TokenFacts, error) {

@@ -66,8 +66,18 @@ func (d *DB) exec(ctx context.Context, text string, args ...any) (int64, error) 
 	return res.RowsAffected()
 }
 
+// brief is the context of one short read. SQLite answers from this process in microseconds; watching for a caller who
+// leaves would start two goroutines for each read, which cost as much as the read itself.
+func (d *DB) brief(ctx context.Context) context.Context {
+	if d.dialect == SQLite {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
 // query runs one prepared statement on the reading pool.
 func (d *DB) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	ctx = d.brief(ctx)
 	st, err := d.prepared(ctx, false, text)
 	if err != nil {
 		return nil, err
@@ -77,6 +87,7 @@ func (d *DB) query(ctx context.Context, text string, args ...any) (*sql.Rows, er
 
 // queryRow scans the one row of a prepared statement on the reading pool; sql.ErrNoRows when there is none.
 func (d *DB) queryRow(ctx context.Context, text string, args []any, dest ...any) error {
+	ctx = d.brief(ctx)
 	st, err := d.prepared(ctx, false, text)
 	if err != nil {
 		return err

@@ -150,6 +150,10 @@ func (d *DB) EnablePerson(ctx context.Context, id string, now time.Time) error {
 // endAccess ends everything that acts for a person: sessions but the one to keep, personal tokens, connections, and
 // codes on their way to become one. reason is account.TokenEndedByUser or account.TokenEndedByAdmin; connections use the
 // same words.
+//
+// The order closes the gaps for what is under way: a decision holds its session, so its code is there before codes go;
+// a redemption holds its code, so its connection is there before connections end. Tokens are made under the person's
+// lock, which the caller holds.
 func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time.Time) error {
 	steps := []struct {
 		text string
@@ -160,8 +164,8 @@ func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time
 		{`UPDATE personal_tokens SET revoked_at = ?, revoked_reason = ?, updated_at = ?
 			WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 			[]any{d.ts(now), reason, d.ts(now), userID, d.ts(now)}},
-		{`UPDATE connections SET ended_at = ?, ended_reason = ? WHERE user_id = ? AND ended_at IS NULL`, []any{d.ts(now), reason, userID}},
 		{`DELETE FROM authorization_codes WHERE user_id = ? AND used_at IS NULL`, []any{userID}},
+		{`UPDATE connections SET ended_at = ?, ended_reason = ? WHERE user_id = ? AND ended_at IS NULL`, []any{d.ts(now), reason, userID}},
 	}
 	for _, s := range steps {
 		if err := tx.Exec(s.text, s.args...).Error; err != nil {

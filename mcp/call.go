@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 )
 
@@ -42,6 +43,12 @@ func (c *Call) Client() *Implementation { return c.msg.Client() }
 // Arguments are the arguments: as sent before the argument check, and without
 // the nulls that count as absent after it. Never nil.
 func (c *Call) Arguments() json.RawMessage { return c.args }
+
+// LogFailure writes a cause that the caller must not see to the server's log. An error codec calls it for what it hides.
+func (c *Call) LogFailure(ctx context.Context, err error, attrs ...slog.Attr) {
+	attrs = append([]slog.Attr{slog.String("tool", c.tool.Name), slog.Any("error", err)}, attrs...)
+	c.srv.log.LogAttrs(ctx, slog.LevelError, "tool call failed", attrs...)
+}
 
 // Visible reports whether the caller's view shows the tool.
 func (c *Call) Visible() bool { return c.visible() }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 )
 
@@ -57,7 +56,7 @@ func (s *Server) defaultErrorCodec(ctx context.Context, c *Call, err error) *Cal
 	case errors.Is(err, context.DeadlineExceeded):
 		return ErrorResult("The tool took too long and was stopped.")
 	}
-	s.log.LogAttrs(ctx, slog.LevelError, "tool call failed", slog.String("tool", c.tool.Name), slog.Any("error", err))
+	c.LogFailure(ctx, err)
 	return ErrorResult("The tool failed.")
 }
 

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
-
+	gojson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Schema is a compiled JSON Schema (2020-12) that tells what is wrong with a
@@ -112,6 +113,10 @@ func (s *Schema) Check(text json.RawMessage) (json.RawMessage, error) {
 	}
 	if !changed {
 		return text, nil
+	}
+	// Rewriting hides what a decoder refuses in the text as it was sent: members given twice, broken characters.
+	if err := gojson.Unmarshal(text, new(jsontext.Value)); err != nil {
+		return nil, decodeError(err)
 	}
 	clean, err := marshalPlain(doc)
 	if err != nil {

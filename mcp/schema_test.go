@@ -99,6 +99,10 @@ func TestArguments(t *testing.T) {
 		{"null with a meaning stays", base + `,"note":null`, "", ""},
 		{"1.0 is an integer", `"id":"0193a0f0-0000-7000-8000-000000000001","items":[{"name":"x"}],"kind":"a","limit":1e1`,
 			"", `{"id":"0193a0f0-0000-7000-8000-000000000001","items":[{"name":"x"}],"kind":"a","limit":10}`},
+		// A null or a 1.0 has the arguments rewritten; that must not hide what the decoder refuses.
+		{"given twice beside a null", base + `,"note":"a","note":"b","limit":null`, "note must NOT be given twice", ""},
+		{"given twice in a map beside a null", base + `,"labels":{"a":"b","a":"c"},"limit":1.0`, "labels.a must NOT be given twice", ""},
+		{"half a surrogate pair beside a null", base + `,"note":"\ud800","limit":null`, "note must be well-formed text", ""},
 		{"1.5 is not", base + `,"limit":1.5`, "limit must be integer", ""},
 		{"absurd number", base + `,"limit":1e999999999`, "limit must be a number of ordinary size", ""},
 		{"several, ordered", `"id":"1","kind":"c","items":[{"name":""}]`,

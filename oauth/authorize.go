@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// maxStoredRequest bounds what a stranger can have stored with one request, in bytes.
+const maxStoredRequest = 16 << 10
+
 // requestLife is how long a person may take from request to decision.
 const requestLife = 10 * time.Minute
 
@@ -54,13 +57,17 @@ func (s *Server) BeginAuthorization(ctx context.Context, params url.Values, sign
 }
 
 func (s *Server) storeRequest(ctx context.Context, params url.Values) (*AuthorizationRequest, error) {
+	known := knownParameters(params)
+	if size(known) > maxStoredRequest {
+		return nil, InvalidRequest("The authorization request is too long.").WithCheck("length")
+	}
 	id, err := randomString(s.cfg.Rand, secretBytes)
 	if err != nil {
 		return nil, ServerError(err)
 	}
 	now := s.now()
 	request := &AuthorizationRequest{
-		ID: id, Parameters: knownParameters(params), ClientID: params.Get("client_id"),
+		ID: id, Parameters: known, ClientID: params.Get("client_id"),
 		CreatedAt: now, ExpiresAt: now.Add(requestLife),
 	}
 	if err := s.stores.Requests.SaveRequest(ctx, request); err != nil {
@@ -78,6 +85,16 @@ func knownParameters(params url.Values) map[string][]string {
 		}
 	}
 	return known
+}
+
+func size(params map[string][]string) int {
+	n := 0
+	for _, values := range params {
+		for _, v := range values {
+			n += len(v)
+		}
+	}
+	return n
 }
 
 // ResumeAuthorization says what a stored request waits for. The error is an *Error, to be shown, or a *RedirectError.

@@ -179,7 +179,7 @@ func (s *Server) fetchDocument(ctx context.Context, id string, old *Client) (*Fe
 	if err != nil {
 		return nil, InvalidClient("The client_id is not an https URL.").WithCheck("client_id").WithCause(err)
 	}
-	done, wait := s.docs.limits.begin(u.Host, s.now())
+	done, wait := s.docs.limits.begin(fetchOrigin(u), s.now())
 	if done == nil {
 		e := SlowDown(wait).WithCheck("client_document_limit")
 		return nil, e.WithCause(errDocumentAway)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net/http"
 	"sync"
 	"testing"
@@ -151,8 +152,12 @@ func (m *labClients) ClientHasConnection(_ context.Context, id string) (bool, er
 	return m.connected[id], m.err
 }
 
-func (m *labClients) DeleteUnusedClients(context.Context, time.Time) (int, error) {
-	return 0, errors.New("not used here")
+func (m *labClients) DeleteUnusedClients(_ context.Context, before time.Time) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	size := len(m.rows)
+	maps.DeleteFunc(m.rows, func(id string, c Client) bool { return c.CreatedAt.Before(before) && !m.connected[id] })
+	return size - len(m.rows), m.err
 }
 
 func (m *labClients) change(id string, f func(*Client)) {

@@ -20,6 +20,8 @@ const (
 	maxMetadataText = 255
 	maxScopeValue   = 4096
 	maxContacts     = 10
+	// maxListValues bounds any list, since removing repeated values takes time that grows with the square.
+	maxListValues = 500
 )
 
 // clientMetadata is the raw metadata object.
@@ -84,6 +86,9 @@ func (m clientMetadata) list(name string) ([]string, error) {
 	var values []*string
 	if err := json.Unmarshal(m[name], &values); err != nil || slices.Contains(values, nil) {
 		return nil, wrongType(name, "an array of strings")
+	}
+	if len(values) > maxListValues {
+		return nil, wrongType(name, "a shorter list")
 	}
 	list := make([]string, 0, len(values))
 	for _, v := range values {
@@ -179,7 +184,7 @@ func (m clientMetadata) readTexts(c *Client) error {
 	c.SoftwareID = cleanText(c.SoftwareID, maxMetadataText)
 	c.SoftwareVersion = cleanText(c.SoftwareVersion, maxMetadataText)
 	scopes, err := parseScope(c.Scope)
-	if err != nil || len(c.Scope) > maxScopeValue {
+	if err != nil {
 		return InvalidClientMetadata("The member scope must be a space-separated list of scopes.").WithCheck("scope")
 	}
 	c.Scope = formatScope(scopes)

@@ -21,6 +21,7 @@ func (s *Server) newCode(request *AuthorizationRequest, r *checkedRequest, who R
 		RedirectURI:   r.redirectURI,
 		CodeChallenge: r.challenge,
 		AuthTime:      who.AuthTime,
+		SignIn:        who.SignIn,
 		IssuedAt:      now,
 		ExpiresAt:     now.Add(codeLife),
 	}, nil

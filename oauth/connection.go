@@ -61,9 +61,12 @@ type AuthorizationCode struct {
 	RedirectURI   string
 	CodeChallenge string
 	AuthTime      time.Time
-	IssuedAt      time.Time
-	ExpiresAt     time.Time
-	UsedAt        *time.Time
+	// SignIn, when set, names the sign-in that decided. The store refuses a code whose sign-in has ended: a decision that
+	// was under way while the person signed out everywhere must not outlive that. It is not kept.
+	SignIn    string
+	IssuedAt  time.Time
+	ExpiresAt time.Time
+	UsedAt    *time.Time
 	// FamilyID is set at the redemption: what a replay ends.
 	FamilyID string
 }
@@ -131,7 +134,7 @@ type RequestStore interface {
 	// Request returns the request with this id, or ErrNotFound. Expired rows are returned too.
 	Request(ctx context.Context, id string) (*AuthorizationRequest, error)
 	// DecideRequest marks the request decided and, when code is not nil, stores the code: one transaction, one winner.
-	// A request decided before gives ErrUsed.
+	// A request decided before gives ErrUsed, a code whose sign-in has ended ErrEnded; both change nothing.
 	DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *AuthorizationCode) error
 }
 

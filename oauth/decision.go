@@ -107,6 +107,8 @@ func (s *Server) decide(ctx context.Context, id, outcome string, code *Authoriza
 		return ErrUsed
 	case errors.Is(err, ErrNotFound):
 		return expiredRequest()
+	case errors.Is(err, ErrEnded):
+		return LoginRequired().WithCheck("sign_in")
 	}
 	return storeFailure("decide authorization request", err)
 }

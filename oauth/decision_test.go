@@ -153,6 +153,22 @@ func TestDecideOnce(t *testing.T) {
 			equal(t, "outcome", p.Outcome, outcome)
 		}
 	})
+	t.Run("KE-126 CS-5 a decision does not outlive its sign-in", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.person.SignIn = "this browser"
+		id := w.begin(authorizeForm(publicClient))
+		w.store.EndSignIn("this browser")
+		_, err := w.Decide(t.Context(), id, w.person, oauth.Decision{Allow: true, Scopes: []string{"read"}})
+		var refused *oauth.Error
+		if !errors.As(err, &refused) || refused.Code != "login_required" || refused.Check != "sign_in" {
+			t.Errorf("error is %v", err)
+		}
+		w.person.SignIn = "another browser"
+		if _, err := w.Decide(t.Context(), id, w.person, oauth.Decision{Allow: true, Scopes: []string{"read"}}); err != nil {
+			t.Errorf("the request is lost for the next sign-in: %v", err)
+		}
+	})
 	t.Run("CS-5 twenty clicks make one code", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)

@@ -5,6 +5,8 @@ package oauth
 // hold.
 
 import (
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -73,6 +75,15 @@ func (l *fetchLimiter) begin(origin string, now time.Time) (done func(), wait ti
 		l.all.inFlight--
 		one.inFlight--
 	}, 0
+}
+
+// fetchOrigin names the origin of a URL in one spelling, however it is written.
+func fetchOrigin(u *url.URL) string {
+	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
+	if port == "" {
+		port = "443"
+	}
+	return host + ":" + port
 }
 
 // forget drops idle origins. Live ones are bounded by the overall rate.

@@ -13,6 +13,9 @@ type ResourceOwner struct {
 	UserID string
 	// AuthTime is when the person last proved who they are.
 	AuthTime time.Time
+	// SignIn names the sign-in that they act through, in the embedding program's words; empty for none. See
+	// AuthorizationCode.SignIn.
+	SignIn string
 }
 
 // SignedIn reports whether there is a person.

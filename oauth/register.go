@@ -139,11 +139,30 @@ func (s *Server) checkCeiling(ctx context.Context) error {
 		return TemporarilyUnavailable(fmt.Errorf("count clients: %w", err)).WithCheck("store")
 	}
 	if n >= ceiling {
+		n, err = s.makeRoom(ctx, n)
+	}
+	if err != nil {
+		return TemporarilyUnavailable(fmt.Errorf("remove unused clients: %w", err)).WithCheck("store")
+	}
+	if n >= ceiling {
 		e := TemporarilyUnavailable(errors.New("ceiling of self-registered clients reached")).WithCheck("ceiling")
 		e.RetryAfter = time.Hour
 		return e
 	}
 	return nil
+}
+
+// unusedLife is how long a client that never had a connection stays when the ceiling is reached.
+const unusedLife = time.Hour
+
+// makeRoom removes clients that registered a while ago and never got a connection: a stranger who registers without end
+// must not shut everybody else out until the sweep comes round.
+func (s *Server) makeRoom(ctx context.Context, n int) (int, error) {
+	removed, err := s.stores.Clients.DeleteUnusedClients(ctx, s.now().Add(-unusedLife))
+	if err != nil || removed == 0 {
+		return n, err
+	}
+	return s.stores.Clients.CountClients(ctx, ClientDynamic)
 }
 
 // identify gives the client its id, times and, unless it is public, a secret. Ids and secrets are free of the

@@ -246,6 +246,12 @@ func TestRegisterRefuses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("X-11 a list without end", func(t *testing.T) {
+		t.Parallel()
+		lab := newClientLab(t)
+		_, err := lab.Register(context.Background(), []byte(`{`+redirectsPart+`,"contacts":[`+manyURIs(maxListValues+1)+`]}`))
+		wantError(t, err, "invalid_client_metadata", 400)
+	})
 	t.Run("DR-7 ceiling", func(t *testing.T) {
 		t.Parallel()
 		lab := newClientLab(t, func(c *Config) { c.MaxDynamicClients = 2 })
@@ -258,6 +264,26 @@ func TestRegisterRefuses(t *testing.T) {
 		_, err := lab.Register(context.Background(), body)
 		if e := wantError(t, err, "temporarily_unavailable", 503); e.RetryAfter < time.Minute || e.Check != "ceiling" {
 			t.Errorf("RetryAfter %v, check %q", e.RetryAfter, e.Check)
+		}
+	})
+	t.Run("DR-7 at the ceiling old clients that nobody connected make room", func(t *testing.T) {
+		t.Parallel()
+		lab := newClientLab(t, func(c *Config) { c.MaxDynamicClients = 2 })
+		body := []byte(`{` + redirectsPart + `,"token_endpoint_auth_method":"none"}`)
+		kept, err := lab.Register(context.Background(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lab.clients.connected[kept.ClientID] = true
+		if _, err := lab.Register(context.Background(), body); err != nil {
+			t.Fatal(err)
+		}
+		lab.clock.advance(2 * time.Hour)
+		if _, err := lab.Register(context.Background(), body); err != nil {
+			t.Errorf("a flood of two hours ago still shuts everybody out: %v", err)
+		}
+		if _, err := lab.clients.Client(context.Background(), kept.ClientID); err != nil {
+			t.Errorf("the connected client is gone: %v", err)
 		}
 	})
 	t.Run("DR-8 switched off", func(t *testing.T) {

@@ -13,7 +13,13 @@ const ScopeOfflineAccess = "offline_access"
 
 // parseScope splits a scope value into its tokens, each once, in the order given. An empty value gives none. The error
 // is an *Error with invalid_scope.
+//
+// The length is bounded before anything is compared: telling the tokens apart takes time that grows with the square of
+// their number, and anybody may send them.
 func parseScope(value string) ([]string, error) {
+	if len(value) > maxScopeValue {
+		return nil, InvalidScope("The scope is too long.").WithCheck("scope")
+	}
 	var scopes []string
 	for token := range strings.SplitSeq(value, " ") {
 		if strings.ContainsFunc(token, notScopeCharacter) {

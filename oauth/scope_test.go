@@ -33,6 +33,7 @@ func TestParseScope(t *testing.T) {
 		{"AZ-6 not ASCII", "ä", nil, true},
 		{"AZ-6 delete", "a\x7f", nil, true},
 		{"AZ-6 broken UTF-8", "a\xff", nil, true},
+		{"X-11 longer than anybody needs", strings.Repeat("a", maxScopeValue+1), nil, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

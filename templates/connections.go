@@ -33,6 +33,14 @@ type ConnectionView struct {
 	EndAction     templ.SafeURL
 	EndToken      string
 	Installations []InstallationView
+	// Reused are installations that ended because an old copy of their sign-in was used.
+	Reused []ReuseView
+}
+
+// ReuseView is an installation that ended because an old copy of its sign-in was used.
+type ReuseView struct {
+	Device string
+	At     TimeView
 }
 
 // InstallationView is one installation of an app under a connection.

@@ -59,6 +59,7 @@ var connections = ConnectionsView{
 			Scopes: []string{"see your things", "change your things"}, Located: true, Locations: []string{"Home", "Workshop"},
 			Created: at("3 November 2025"), LastUsed: atp("4 minutes ago"), LastUse: "for where_is from 160.79.104.10",
 			Edit: "/settings/connections/c1", Activity: "/settings/connections/c1/activity", EndAction: "/settings/connections/c1/disconnect", EndToken: "token-end",
+			Reused: []ReuseView{{Device: "Claude Code on macOS", At: at("3 days ago")}},
 			Installations: []InstallationView{{
 				Device: "Claude", FirstSeen: at("3 November 2025"), LastUsed: atp("4 minutes ago"),
 				EndAction: "/settings/connections/c1/installations/f1/end", EndToken: "token-end-f1",

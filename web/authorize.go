@@ -99,6 +99,10 @@ func (h *Handlers) Decide(c echo.Context) error {
 	if errors.Is(err, oauth.ErrUsed) {
 		return see(c, consentPath(id))
 	}
+	var refused *oauth.Error
+	if errors.As(err, &refused) && refused.Check == "sign_in" {
+		return see(c, signInPath(id)) // the session ended, or grew too old, while the form was under way
+	}
 	if err != nil {
 		return err
 	}

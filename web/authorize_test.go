@@ -287,6 +287,22 @@ func TestConsentProtection(t *testing.T) {
 	}
 }
 
+// The session ends on another device between the page and the button.
+func TestDecisionOfEndedSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := s.signedIn(t)
+	path, page := b.consent(t, authorizeQuery(s.register(t)))
+	form := page.form(t, path+"/decision")
+	form.Set("decision", "allow")
+	for _, session := range s.accounts.sessions {
+		s.memory.EndSignIn(session.ID)
+	}
+	if a := b.post(t, path+"/decision", form); a.status != http.StatusSeeOther || !strings.HasPrefix(a.header.Get("Location"), "/signin?request=") {
+		t.Errorf("KE-126 a decision after signing out everywhere: %d %s", a.status, a.header.Get("Location"))
+	}
+}
+
 func TestConsentPageShows(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -159,6 +160,12 @@ func TestFailuresOfOurs(t *testing.T) {
 		t.Errorf("X-10 page: %d", page.status)
 	}
 	s.memory.Fail(nil)
+	b := s.signedIn(t)
+	s.accounts.down = errors.New("connection refused to 10.1.2.3")
+	page = b.get(t, "/authorize?"+authorizeQuery(client).Encode())
+	if page.status != http.StatusServiceUnavailable || page.header.Get("Retry-After") == "" || strings.Contains(page.body, "10.1.2.3") {
+		t.Errorf("X-10 page of somebody signed in: %d", page.status)
+	}
 	if s.log.Len() > 0 && strings.Contains(s.log.String(), tokens["refresh_token"].(string)) {
 		t.Error("KY-6 a token is in the log")
 	}
@@ -186,6 +193,13 @@ func TestRateLimits(t *testing.T) {
 	}
 	if last.status != http.StatusTooManyRequests || last.header.Get("Retry-After") == "" {
 		t.Errorf("X-12 registrations: %d", last.status)
+	}
+	elsewhere := httptest.NewRequest(http.MethodPost, s.url+"/register", strings.NewReader(body))
+	elsewhere.Header.Set("Content-Type", "application/json")
+	elsewhere.RemoteAddr = "198.51.100.9:40000"
+	w := httptest.NewRecorder()
+	if s.handler.ServeHTTP(w, elsewhere); w.Code != http.StatusCreated {
+		t.Errorf("X-12 one address shuts out another: %d", w.Code)
 	}
 	checkPreflight(t, s, "/register", "POST") // CO-1: before the limiter
 }

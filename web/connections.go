@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
 	"gatehouse/app/connection"
+	"gatehouse/oauth"
 	"gatehouse/templates"
 )
 
@@ -65,18 +67,27 @@ func (h *Handlers) connectionView(v *visit, c *connection.Connection) templates.
 	for _, i := range c.Installations {
 		if i.EndedAt == nil {
 			view.Installations = append(view.Installations, h.installationView(v, path, i))
+		} else if i.EndedReason == oauth.EndedByReuse && h.now().Sub(*i.EndedAt) < tellOfReuse {
+			view.Reused = append(view.Reused, templates.ReuseView{Device: deviceOf(i), At: h.timeView(*i.EndedAt)})
 		}
 	}
 	return view
 }
 
+// tellOfReuse is for how long the page tells of an installation that ended because an old token of it was used.
+const tellOfReuse = 30 * 24 * time.Hour
+
+func deviceOf(i connection.Installation) string {
+	if i.DeviceHint == "" {
+		return "Unknown program"
+	}
+	return i.DeviceHint
+}
+
 func (h *Handlers) installationView(v *visit, path string, i connection.Installation) templates.InstallationView {
 	view := templates.InstallationView{
-		Device: i.DeviceHint, FirstSeen: h.timeView(i.FirstSeenAt),
+		Device: deviceOf(i), FirstSeen: h.timeView(i.FirstSeenAt),
 		EndAction: templ.SafeURL(path + "/installations/" + url.PathEscape(i.ID) + "/end"), EndToken: v.formToken(purposeEndInstallation(i.ID)),
-	}
-	if view.Device == "" {
-		view.Device = "Unknown program"
 	}
 	if i.LastUsed != nil {
 		view.LastUsed = h.timeViewOf(&i.LastUsed.At)

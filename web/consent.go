@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/url"
 	"slices"
 
 	"github.com/a-h/templ"
@@ -30,7 +31,7 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		App:          appView(p.Client),
 		RedirectHost: p.RedirectHost,
 		ThisComputer: p.RedirectLoopback || p.RedirectPrivateScheme,
-		OtherHost:    p.Client.Host != "" && !p.RedirectLoopback && p.RedirectHost != p.Client.Host,
+		OtherHost:    p.Client.Host != "" && !p.RedirectLoopback && p.RedirectHost != hostname(p.Client.Host),
 		Resource:     resourceName(p.Resource),
 		PersonName:   person.Name, PersonEmail: person.Email,
 		SwitchToken: v.formToken(purposeSignOut), RequestID: p.RequestID,
@@ -44,6 +45,9 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 	}
 	return view, err
 }
+
+// hostname drops the port, which the host of a redirect is shown without, too.
+func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
 func appView(client *oauth.Client) templates.AppView {
 	return templates.AppView{

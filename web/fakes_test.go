@@ -34,6 +34,7 @@ type fakeAccounts struct {
 	reset    string
 	limited  bool
 	made     int
+	down     error
 }
 
 func (f *fakeAccounts) person(email string) account.Person {
@@ -64,6 +65,9 @@ func (f *fakeAccounts) SignIn(_ context.Context, email, password string, from ac
 func (f *fakeAccounts) SessionBySecret(_ context.Context, secret string) (*account.Session, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.down != nil {
+		return nil, f.down
+	}
 	if s, ok := f.sessions[secret]; ok {
 		return s, nil
 	}

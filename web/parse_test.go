@@ -27,6 +27,15 @@ func FuzzReturnPath(f *testing.F) {
 	})
 }
 
+func TestHostname(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{"app.example": "app.example", "app.example:8443": "app.example", "": ""} {
+		if got := hostname(host); got != want {
+			t.Errorf("CI-12 the host of %q is %q, want %q", host, got, want)
+		}
+	}
+}
+
 func TestReturnPath(t *testing.T) {
 	t.Parallel()
 	for path, ok := range map[string]bool{

@@ -53,7 +53,7 @@ func (h *Handlers) CreateToken(c echo.Context) error {
 	form := parseNewToken(values)
 	created, err := h.accounts.CreateToken(c.Request().Context(), session.UserID, account.NewToken{
 		Name: form.name, Scope: form.scope, LocationIDs: form.locations, ExpiresAt: h.expiresAt(form.expires),
-		ConfirmCrossLocation: form.confirmed,
+		ConfirmCrossLocation: form.confirmed, SessionID: session.ID,
 	})
 	if problem := problemOf(err); problem != "" {
 		form.askConfirm = account.CodeOf(err) == account.CodeCrossLocationWrite

@@ -13,6 +13,9 @@ import (
 
 // RegisterClient is the registration endpoint (RFC 7591 §3).
 func (h *Handlers) RegisterClient(c echo.Context) error {
+	if err := h.takeByNetwork(c, limit.RegistrationsOfOne); err != nil {
+		return err
+	}
 	if err := h.take(c, limit.Registrations, "all"); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (v *visit) owner() oauth.ResourceOwner {
 	if v.session == nil {
 		return oauth.ResourceOwner{}
 	}
-	return oauth.ResourceOwner{UserID: v.session.UserID, AuthTime: v.session.AuthTime}
+	return oauth.ResourceOwner{UserID: v.session.UserID, AuthTime: v.session.AuthTime, SignIn: v.session.ID}
 }
 
 func (v *visit) signedIn() bool { return v.session != nil }
@@ -58,7 +58,8 @@ func (h *Handlers) openPage(c echo.Context, handler echo.HandlerFunc) error {
 			v.session, v.secret = session, cookie.Value
 			return handler(c)
 		case !errors.Is(err, account.ErrNotFound):
-			return fmt.Errorf("read session: %w", err)
+			// Nothing is known of the session, so nobody is a stranger because of it; the next load may work.
+			return oauth.TemporarilyUnavailable(fmt.Errorf("read session: %w", err))
 		}
 	}
 	if cookie, err := c.Cookie(h.formCookie()); err == nil && len(cookie.Value) == formSecretLength {

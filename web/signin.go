@@ -73,6 +73,9 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 
 // SignIn checks address and password and opens a session.
 func (h *Handlers) SignIn(c echo.Context) error {
+	if err := h.takeByNetwork(c, limit.SignInTries); err != nil {
+		return err
+	}
 	form, err := h.readPost(c, purposeSignIn)
 	if err != nil {
 		return err

@@ -40,11 +40,16 @@ func dropInvisible(r rune) rune {
 	return r
 }
 
+// maxEmailInput bounds an address before it is looked at, in bytes.
+const maxEmailInput = 1024
+
 // FoldEmail brings an e-mail address into the form under which a person is found: NFC, lower case, the domain in ASCII
 // (RFC 5890). Quoted local parts, comments and display names are refused: nobody signs in with one.
 func FoldEmail(email string) (string, error) {
 	bad := Refuse(CodeValidation, "email", "must be an e-mail address like ada@example.org")
-	if !utf8.ValidString(email) {
+	// The first bound is generous, for domains that are not in ASCII yet; turning those takes time that grows with the
+	// square of their length, and strangers choose it.
+	if len(email) > maxEmailInput || !utf8.ValidString(email) {
 		return "", bad
 	}
 	email = norm.NFC.String(strings.ToLower(norm.NFC.String(strings.TrimSpace(email))))

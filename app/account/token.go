@@ -54,6 +54,8 @@ type NewToken struct {
 	Scope       string
 	LocationIDs []string
 	ExpiresAt   *time.Time
+	// SessionID names the session that asks; the token is made only while it lasts. Empty on the command line.
+	SessionID string
 	// ConfirmCrossLocation accepts a write token over locations that different people share.
 	ConfirmCrossLocation bool
 }
@@ -70,6 +72,8 @@ type CreatedToken struct {
 type TokenRow struct {
 	PersonalToken
 	Hash []byte
+	// SessionID, when set, must be a live session of the person at the moment of storing. It is not kept.
+	SessionID string
 }
 
 // TokenLocation is what the rules of a token ask of a location that its person belongs to.
@@ -92,7 +96,7 @@ type TokenFacts struct {
 // TokenStore keeps personal tokens.
 type TokenStore interface {
 	// InsertToken reads the facts under a lock, asks allow, and writes the token, in one step. An error of allow changes
-	// nothing and comes back as it is; a disabled or unknown person gives ErrNotFound.
+	// nothing and comes back as it is; a disabled or unknown person, or a session that has ended, gives ErrNotFound.
 	InsertToken(ctx context.Context, t TokenRow, allow func(TokenFacts) error) error
 	// TokensOf lists a person's tokens, newest first.
 	TokensOf(ctx context.Context, userID string) ([]PersonalToken, error)
@@ -151,7 +155,7 @@ func (s *Service) newToken(userID string, n NewToken) (*TokenRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TokenRow{PersonalToken: PersonalToken{
+	return &TokenRow{SessionID: n.SessionID, PersonalToken: PersonalToken{
 		ID: id, UserID: userID, Name: name, Scope: n.Scope, LocationIDs: ids, ExpiresAt: n.ExpiresAt, CreatedAt: now,
 	}}, nil
 }

@@ -76,13 +76,11 @@ func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err 
 	if n.Name == "" || len(n.RedirectURIs) == 0 {
 		return "", "", invalid("redirect_uris", "A client needs a name and at least one redirect URI.")
 	}
-	method := "none"
-	if n.Confidential {
-		method = "client_secret_basic"
-	}
-	metadata, err := json.Marshal(map[string]any{
-		"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": method,
-	})
+	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs}
+	if !n.Confidential {
+		m["token_endpoint_auth_method"] = "none"
+	} // an omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic
+	metadata, err := json.Marshal(m)
 	if err != nil {
 		return "", "", fmt.Errorf("add client: %w", err)
 	}

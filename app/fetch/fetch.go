@@ -141,6 +141,9 @@ func (c *Client) FetchDocument(ctx context.Context, rawURL, ifNoneMatch string) 
 	defer response.Body.Close()
 	// The transport has undone gzip, so this counts what the document really is.
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	if err == nil {
+		err = ctx.Err() // at the deadline, the end of the connection can look like the end of the body
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch document: read body: %w", err)
 	}

@@ -15,6 +15,9 @@ const MaxSteps = 60
 // KeepFor is for how long attempts are kept.
 const KeepFor = 14 * 24 * time.Hour
 
+// MaxStrangers is the greatest number of attempts kept that no person is tied to. Anybody can make such attempts.
+const MaxStrangers = 20_000
+
 // ErrNotFound says that there is no such attempt, or that it is somebody else's.
 var ErrNotFound = errors.New("handshake: not found")
 
@@ -71,7 +74,8 @@ type Store interface {
 	Handshakes(ctx context.Context, f Filter) ([]Attempt, error)
 	// Handshake gives one attempt with its steps by its id or its request's correlation id, or ErrNotFound.
 	Handshake(ctx context.Context, id string) (*Attempt, error)
-	// SweepHandshakes deletes attempts whose last step is older.
+	// SweepHandshakes deletes attempts whose last step is older, and the oldest of those without a person beyond
+	// MaxStrangers. It gives the number deleted for their age.
 	SweepHandshakes(ctx context.Context, before time.Time) (int, error)
 }
 

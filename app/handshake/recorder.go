@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +20,9 @@ const (
 	// repeats is how often the same event is kept within a minute: apps that poll without a token would fill the record.
 	repeats   = 3
 	trackedBy = 10_000
+	// opensBy is how many attempts one address may open within a minute by one step. Who changes the user agent with every
+	// request would otherwise fill the database without ever signing in.
+	opensBy = 60
 )
 
 // Options are what a recorder is made from.
@@ -40,8 +44,12 @@ type Recorder struct {
 	closed bool
 	minute time.Time
 	seen   map[repeat]int
+	opens  map[opening]int
 	once   map[repeat]bool
 }
+
+// opening is what attempts are counted by: the network and the step.
+type opening struct{ network, step string }
 
 // repeat is what makes two events the same.
 type repeat struct{ source, step, check, client, request, connection, family string }
@@ -49,7 +57,8 @@ type repeat struct{ source, step, check, client, request, connection, family str
 // NewRecorder makes a recorder and starts its worker; Close stops it.
 func NewRecorder(o Options) *Recorder {
 	r := &Recorder{
-		o: o, queue: make(chan Event, queueSize), done: make(chan struct{}), seen: map[repeat]int{}, once: map[repeat]bool{},
+		o: o, queue: make(chan Event, queueSize), done: make(chan struct{}), seen: map[repeat]int{}, opens: map[opening]int{},
+		once: map[repeat]bool{},
 	}
 	go r.work()
 	return r
@@ -63,6 +72,9 @@ func (r *Recorder) Record(ctx context.Context, e Event) {
 	if s := sourceFrom(ctx); e.IP == "" && e.UserAgent == "" {
 		e.IP, e.UserAgent = s.ip, s.userAgent
 	}
+	if r.knows(&e) {
+		return
+	}
 	e.trim()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,6 +86,21 @@ func (r *Recorder) Record(ctx context.Context, e Event) {
 	default:
 		r.dropped.Add(1)
 	}
+}
+
+// knows reports whether a step that is kept once was taken before: the everyday case of every call, so it costs a look
+// into a map and no more.
+func (r *Recorder) knows(e *Event) bool {
+	if !e.Once() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.once[e.onceKey()]
+}
+
+func (e *Event) onceKey() repeat {
+	return repeat{step: e.Step, request: e.RequestID, connection: e.ConnectionID, family: e.FamilyID}
 }
 
 // Observe takes a step of the protocol's library. Refreshes that succeed are the everyday life of a connection and not
@@ -91,7 +118,7 @@ func (r *Recorder) Observe(ctx context.Context, s Step) {
 // repeated reports whether the event says nothing new. The caller holds the lock.
 func (r *Recorder) repeated(e *Event) bool {
 	if e.Once() {
-		key := repeat{step: e.Step, connection: e.ConnectionID, family: e.FamilyID}
+		key := e.onceKey()
 		if r.once[key] {
 			return true
 		}
@@ -101,13 +128,47 @@ func (r *Recorder) repeated(e *Event) bool {
 		r.once[key] = true
 		return false
 	}
-	if e.At.Sub(r.minute) >= time.Minute || len(r.seen) >= trackedBy {
+	if e.At.Sub(r.minute) >= time.Minute {
 		clear(r.seen)
+		clear(r.opens)
 		r.minute = e.At
+	}
+	if len(r.seen) >= trackedBy {
+		clear(r.seen)
+	}
+	if r.tooMany(e) {
+		return true
 	}
 	key := repeat{e.Source(), e.Step, e.Check, e.ClientID, e.RequestID, e.ConnectionID, e.FamilyID}
 	r.seen[key]++
 	return r.seen[key] > repeats
+}
+
+// tooMany counts an event that nothing but its source ties to an attempt, so that it may open one. The caller holds the
+// lock.
+func (r *Recorder) tooMany(e *Event) bool {
+	if !e.Opens() || e.RequestID != "" || e.ConnectionID != "" {
+		return false
+	}
+	key := opening{network(e.IP), e.Step}
+	if r.opens[key] >= opensBy || len(r.opens) >= trackedBy {
+		return true
+	}
+	r.opens[key]++
+	return false
+}
+
+// network is what one party commands: an IPv4 address, or the /64 of an IPv6 address.
+func network(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil || a.Unmap().Is4() {
+		return ip
+	}
+	p, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return p.String()
 }
 
 // Dropped is the number of events that were lost to a full queue or a failing store.

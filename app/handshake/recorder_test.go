@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -75,6 +76,35 @@ func TestRecorderCountsFailures(t *testing.T) {
 	}
 }
 
+// A stranger who sends another user agent with each request may not fill the record.
+func TestRecorderUnderFlood(t *testing.T) {
+	t.Parallel()
+	m := &memory{}
+	r := start(m)
+	record := func(ip string, n int, e handshake.Event) {
+		for i := range n {
+			r.Record(handshake.WithSource(context.Background(), ip, fmt.Sprintf("flood/%s/%d", ip, i)), e)
+		}
+	}
+	challenge := handshake.Event{Step: handshake.StepChallenge, OK: true, Detail: "flood"}
+	record("192.0.2.66", 500, challenge)
+	record("2001:db8::1", 100, challenge)
+	record("2001:db8::2", 100, challenge) // the same household
+	record("192.0.2.1", 1, handshake.Event{Step: handshake.StepChallenge, OK: true})
+	record("192.0.2.66", 100, handshake.Event{Step: handshake.StepAuthorize, OK: true, RequestID: "r"})
+	if err := r.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, e := range m.events {
+		counts[e.IP+" "+e.Step]++
+	}
+	v6 := counts["2001:db8::1 challenge_sent"] + counts["2001:db8::2 challenge_sent"]
+	if counts["192.0.2.66 challenge_sent"] != 60 || v6 != 60 || counts["192.0.2.1 challenge_sent"] != 1 || counts["192.0.2.66 authorize"] != 100 {
+		t.Errorf("kept %v", counts)
+	}
+}
+
 func TestRecorderKeepsItShort(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
@@ -87,6 +117,10 @@ func TestRecorderKeepsItShort(t *testing.T) {
 	r.Record(ctx, handshake.Event{Step: handshake.StepFirstRequest, OK: true, ConnectionID: "c", FamilyID: "g"})
 	r.Observe(ctx, handshake.Step{Name: handshake.StepTokenRefreshed, OK: true})
 	r.Observe(ctx, handshake.Step{Name: handshake.StepTokenRefreshed, Check: "refresh_reuse"})
+	for range 2 {
+		r.Record(ctx, handshake.Event{Step: handshake.StepConsentShown, OK: true, RequestID: "one"})
+		r.Record(ctx, handshake.Event{Step: handshake.StepConsentShown, OK: true, RequestID: "another"})
+	}
 	if err := r.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +131,8 @@ func TestRecorderKeepsItShort(t *testing.T) {
 			t.Errorf("the event is %+v", e)
 		}
 	}
-	if counts[handshake.StepChallenge] != 3 || counts[handshake.StepFirstRequest] != 2 || counts[handshake.StepTokenRefreshed] != 1 {
+	if counts[handshake.StepChallenge] != 3 || counts[handshake.StepFirstRequest] != 2 || counts[handshake.StepTokenRefreshed] != 1 ||
+		counts[handshake.StepConsentShown] != 2 {
 		t.Errorf("kept %v", counts)
 	}
 }

@@ -64,10 +64,13 @@ func (n *draftPlace) parentID(w *write) (string, error) {
 
 // checkKind gives the kind's key. Unplaced is the system's own kind.
 func (n *draftPlace) checkKind(w *write) (string, error) {
-	key := cmp.Or(n.kind, KindRoom)
-	kind, err := w.PlaceKind(w.access.LocationID, strings.TrimSpace(key))
-	if errors.Is(err, ErrNotFound) || key == KindUnplaced {
-		return "", invalid(n.kindPath, "must be a kind of place of this location, such as floor, room, zone or closet")
+	key := cmp.Or(strings.TrimSpace(n.kind), KindRoom)
+	if !isSlug(key, 40) || key == KindUnplaced {
+		return "", n.unknownKind()
+	}
+	kind, err := w.PlaceKind(w.access.LocationID, key)
+	if errors.Is(err, ErrNotFound) {
+		return "", n.unknownKind()
 	}
 	if err != nil {
 		return "", err
@@ -76,6 +79,10 @@ func (n *draftPlace) checkKind(w *write) (string, error) {
 		return "", invalid(n.kindPath, "has required fields, so a place of this kind is made on its page")
 	}
 	return kind.Key, nil
+}
+
+func (n *draftPlace) unknownKind() error {
+	return invalid(n.kindPath, "must be a kind of place of this location, such as floor, room, zone or closet")
 }
 
 // create stores the place, last among its siblings, and logs it.

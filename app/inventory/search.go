@@ -81,17 +81,14 @@ func (s *Service) filter(r Reader, p *home.Principal, at At, in SearchInput) (Fi
 }
 
 func checkFilters(in SearchInput) error {
-	var bad []FieldError
-	if utf8.RuneCountInString(in.Type) > 120 {
-		bad = append(bad, FieldError{"filters.type", "must be 1 to 120 characters"})
+	var bad problems
+	if in.Type != "" {
+		bad.name("filters.type", in.Type, 120)
 	}
-	if utf8.RuneCountInString(in.Tag) > 80 {
-		bad = append(bad, FieldError{"filters.tag", "must be 1 to 80 characters"})
+	if in.Tag != "" {
+		bad.name("filters.tag", in.Tag, 80)
 	}
-	if len(bad) > 0 {
-		return validation(bad)
-	}
-	return nil
+	return bad.err()
 }
 
 // over is the filter that only names locations.
@@ -250,7 +247,7 @@ func (c *Candidate) halved(tenths int) int {
 	return tenths
 }
 
-// withCode adds the thing whose short code is the whole query.
+// withCode adds the thing whose short code or id is the whole query.
 func withCode(r Reader, f Filter, query string, found []scored) ([]scored, error) {
 	t, err := codeThing(r, f, query)
 	if t == nil || err != nil {
@@ -265,13 +262,13 @@ func withCode(r Reader, f Filter, query string, found []scored) ([]scored, error
 	return append(found, scored{Candidate: c, score: c.halved(10 * weightCode), matchedBy: MatchedByCode}), nil
 }
 
-// codeThing gives the live thing whose code the query reads as, or nil.
+// codeThing gives the live thing whose code or id the query reads as, or nil.
 func codeThing(r Reader, f Filter, query string) (*Thing, error) {
-	code, ok := ParseCode(query)
+	ref, ok := ParseRef(query)
 	if !ok {
 		return nil, nil
 	}
-	sub, err := r.FindSubject(Ref{Code: code}, f.Locations)
+	sub, err := r.FindSubject(ref, f.Locations)
 	if errors.Is(err, ErrNotFound) || err == nil && sub.Type != activity.Thing {
 		return nil, nil
 	}

@@ -12,6 +12,9 @@ import (
 // cleanName tidies a text of one line: NFC, white space at the ends and doubled white space gone, invisible direction
 // and tag signs removed. The second value says what is wrong, empty when nothing is.
 func cleanName(s string, max int) (string, string) {
+	if utf8.ValidString(s) {
+		s = strings.Map(dropInvisible, s) // first, since a mark may then meet the letter it composes with
+	}
 	s, problem := cleanText(s)
 	if problem != "" {
 		return "", problem
@@ -19,7 +22,7 @@ func cleanName(s string, max int) (string, string) {
 	if strings.ContainsAny(s, "\n\u2028\u2029") {
 		return "", "must not contain line breaks"
 	}
-	s = collapse(strings.Map(dropInvisible, s))
+	s = collapse(s)
 	return s, checkLength(s, max)
 }
 
@@ -56,9 +59,11 @@ func refused(r rune) bool {
 	}
 }
 
-// dropInvisible takes direction controls and tag signs out of names, where they can only mislead.
+// dropInvisible takes direction controls, tag signs and signs without width out of names, where they can only mislead:
+// no answer shows them, so two names would look the same, or one like none at all. U+200C and U+200D stay, which scripts
+// and emoji need.
 func dropInvisible(r rune) rune {
-	if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F {
+	if r == 0x200B || r == 0xFEFF || r >= 0x2060 && r <= 0x2064 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r >= 0xE0000 && r <= 0xE007F {
 		return -1
 	}
 	return r

@@ -30,6 +30,9 @@ var typedTexts = []struct {
 	{"\xed\xa0\x80", "!", "!"},
 	{"zero\u200dwidth", "zero\u200dwidth", "zero\u200dwidth"},
 	{" \u00a0\u3000 ", "!", "!"},
+	{"\u200b\ufeff\u2060", "!", "\u200b\ufeff\u2060"}, // a name that no answer would show
+	{"G\u200barage", "Garage", "G\u200barage"},
+	{"e\u202d\u0301", "é", "e\u202d\u0301"},
 	{strings.Repeat("é", 10), strings.Repeat("é", 10), strings.Repeat("é", 10)},
 	{strings.Repeat("e\u0301", 10) + "x", strings.Repeat("é", 10) + "x", strings.Repeat("é", 10) + "x"},
 	{strings.Repeat("é", 20) + "x", "!", "!"},

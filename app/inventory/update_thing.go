@@ -193,8 +193,13 @@ func (u *updating) readCatalogue() error {
 	if f.Value == nil {
 		return nil
 	}
+	typed, problem := cleanName(*f.Value, 120)
+	if problem != "" {
+		u.add("fields.brand", problem)
+		return nil
+	}
 	var err error
-	if u.new.Brand, err = u.findBrand(*f.Value); err == nil && u.new.Brand == nil {
+	if u.new.Brand, err = u.findBrand(typed); err == nil && u.new.Brand == nil {
 		u.add("fields.brand", "is not a brand of this location")
 	}
 	return err

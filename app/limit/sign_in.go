@@ -64,21 +64,18 @@ type Attempt struct {
 	s                      *SignIns
 	account, network, pair string
 	counted                []string
+	familiar               bool
 }
 
 // Begin admits a try at an account from an address, or refuses it with *Exceeded. A refused try is not counted.
+//
+// The ceiling over the whole installation counts only what account and network let through, so that one network cannot
+// use it up for everybody; and it does not hold for familiar networks, so that many strangers cannot either.
 func (s *SignIns) Begin(ctx context.Context, account, ip string) (*Attempt, error) {
-	overall, err := s.limiter.Take(ctx, SignInsOverall, "all")
-	if err != nil {
-		return nil, err
-	}
-	if err := overall.Err(); err != nil {
-		return nil, err
-	}
 	network := Network(ip)
 	a := &Attempt{s: s, account: throttleKey("account", account), network: throttleKey("network", network), pair: throttleKey("pair", account, network)}
 	now := s.now()
-	err = s.store.UpdateThrottles(ctx, []string{a.account, a.network, a.pair}, func(t map[string]*Throttle) error {
+	err := s.store.UpdateThrottles(ctx, []string{a.account, a.network, a.pair}, func(t map[string]*Throttle) error {
 		return a.admit(t, now)
 	})
 	var exceeded *Exceeded
@@ -88,21 +85,45 @@ func (s *SignIns) Begin(ctx context.Context, account, ip string) (*Attempt, erro
 	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	if a.familiar {
+		return a, nil
+	}
+	return a, a.underCeiling(ctx)
+}
+
+// underCeiling counts the try for the whole installation, or takes it back and refuses it.
+func (a *Attempt) underCeiling(ctx context.Context) error {
+	overall, err := a.s.limiter.Take(ctx, SignInsOverall, "all")
+	if err == nil {
+		err = overall.Err()
+	}
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, a.Cancelled(ctx))
 }
 
 func (a *Attempt) admit(t map[string]*Throttle, now time.Time) error {
 	own := a.account
 	if f := t[a.pair].FamiliarUntil; f != nil && now.Before(*f) {
-		own = a.pair
+		own, a.familiar = a.pair, true
 	}
 	if wait := max(t[own].NextAt.Sub(now), t[a.network].NextAt.Sub(now)); wait > 0 {
 		return &Exceeded{RetryAfter: wait}
 	}
 	t[own].count(now, freePerAccount)
+	t[a.network].decay(now)
 	t[a.network].count(now, freePerNetwork)
 	a.counted = []string{own, a.network}
 	return nil
+}
+
+// decay halves a network's failures for every hour without a try. A household's slips of many days would otherwise add
+// up until one more shuts everybody there out for a quarter of an hour.
+func (t *Throttle) decay(now time.Time) {
+	if hours := int(now.Sub(t.LastAt) / time.Hour); hours > 0 {
+		t.Failures >>= min(hours, 30)
+	}
 }
 
 func (t *Throttle) count(now time.Time, free int) {

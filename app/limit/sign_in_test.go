@@ -102,6 +102,18 @@ func TestSignIns(t *testing.T) {
 				t.Error("another /64 is slowed down")
 			}
 		})
+		t.Run("LT-1 slips of a household do not add up for good", func(t *testing.T) {
+			for n := range 25 {
+				clock.Advance(time.Minute)
+				try(t, s, fmt.Sprintf("q%d@example.org", n), "192.0.2.30")
+			}
+			clock.Advance(3 * time.Hour)
+			for n := range 3 {
+				if _, wait := try(t, s, fmt.Sprintf("r%d@example.org", n), "192.0.2.30"); wait != 0 {
+					t.Errorf("try %d hours later waits %s", n+1, wait)
+				}
+			}
+		})
 		t.Run("LT-1 a refused try is not counted, a cancelled one taken back", func(t *testing.T) {
 			for range 4 {
 				try(t, s, "uma@example.org", "192.0.2.10")
@@ -150,11 +162,30 @@ func TestSignInsOverall(t *testing.T) {
 	d := dbtest.Open(t, dbtest.SQLiteURL(t), clock.Now)
 	l := limit.New(limit.Config{Now: clock.Now})
 	s := limit.NewSignIns(clock.Now, d, l)
+	for range 2 * limit.SignInsOverall.Budget { // refused by its network from the 21st on
+		try(t, s, "nobody@example.org", away4)
+	}
+	a, wait := try(t, s, "ada@example.org", home4)
+	if wait != 0 {
+		t.Fatalf("LT-1 one network used up the ceiling of all: wait %s", wait)
+	}
+	if err := a.Succeeded(context.Background()); err != nil {
+		t.Fatal(err)
+	}
 	for range limit.SignInsOverall.Budget {
 		take(t, l, limit.SignInsOverall, "all")
 	}
-	if _, wait := try(t, s, "ada@example.org", home4); wait != time.Minute {
+	if _, wait := try(t, s, "ada@example.org", "192.0.2.1"); wait != time.Minute {
 		t.Errorf("LT-1 overall: wait %s", wait)
+	}
+	if _, wait := try(t, s, "ada@example.org", home4); wait != 0 {
+		t.Errorf("LT-1 strangers shut out the person at home: wait %s", wait)
+	}
+	clock.Advance(time.Minute)
+	for n := range 4 { // what the ceiling refused was not counted as a wrong password
+		if _, wait := try(t, s, "ada@example.org", "192.0.2.1"); wait != 0 {
+			t.Errorf("LT-1 try %d after the ceiling: wait %s", n+1, wait)
+		}
 	}
 }
 

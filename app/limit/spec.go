@@ -18,6 +18,8 @@ var (
 	Browser = Spec{Name: "browser", Budget: 600, Window: time.Minute}
 	// SignInsOverall is one window for the whole installation: a ceiling on guessing from many networks at once.
 	SignInsOverall = Spec{Name: "sign_in", Budget: 600, Window: time.Minute}
+	// SignInTries is per network and counts every try, also those that are refused: looking a refusal up costs work too.
+	SignInTries = Spec{Name: "sign_in_try", Budget: 120, Window: time.Minute}
 	// LinkTries is per network: tries at one-time links.
 	LinkTries = Spec{Name: "link", Budget: 60, Window: time.Minute}
 	// OAuthTokens, OAuthRevocations and OAuthPages are per client address. Hosted clients share addresses, hence the room.
@@ -28,4 +30,7 @@ var (
 	OAuthClientFailures = Spec{Name: "oauth_client_failure", Budget: 30, Window: time.Minute}
 	// Registrations is one window for the whole installation, not per address: hosted clients share addresses.
 	Registrations = Spec{Name: "oauth_register", Budget: 600, Window: time.Minute}
+	// RegistrationsOfOne is per client address, with room that hosted clients do not use up: one address must not take the
+	// whole of Registrations.
+	RegistrationsOfOne = Spec{Name: "oauth_register_one", Budget: 200, Window: time.Minute}
 )

@@ -357,6 +357,10 @@ func TestHintsOfBrokenArguments(t *testing.T) {
 		{"update_thing", `{"thing_id":"x","fields":{"is_container":"yes"}}`, "fields.is_container: must be true or false"},
 		{"update_thing", `{"thing_id":"x","purchase":[]}`, "purchase: must be an object"},
 		{"move_thing", `{"thing_id":"x","quantity":0}`, "quantity: must be a whole number from 1 to 100000"},
+		{"create_place", `{"name":"a","name":"b","kind":null}`, "name: is given twice"},
+		{"create_place", `{"name":"\ud800","kind":null}`, "name: must be valid Unicode text"},
+		{"add_thing", `{"items":[{"name":"a","notes":null,"custom":{"OBEY ME":1,"OBEY ME":2}}]}`, "items[0].custom: has a field given twice"},
+		{"add_thing", `{"items":[{"name":"a","notes":null,"custom":{"OBEY ME":1e999}}]}`, "items[0].custom: must be a number of ordinary size"},
 		{"create_place", `{"name":"a","kind":"Big Room"}`, "kind: must be text that matches ^[a-z][a-z0-9_]{0,39}$"},
 	} {
 		t.Run("KE-16 "+tc.tool+" "+tc.args[:min(len(tc.args), 50)], func(t *testing.T) {

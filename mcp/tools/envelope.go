@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -99,6 +100,9 @@ func (s *Set) EncodeResult(ctx context.Context, c *mcp.Call, out any) (*mcp.Call
 // EncodeError is the error codec of the home server: {"error","hint"} and nothing else (KE-15, KE-16).
 func (s *Set) EncodeError(ctx context.Context, c *mcp.Call, err error) *mcp.CallToolResult {
 	e := publicError(ctx, s.contracts[c.Tool().Name], err)
+	if e.Cause != nil && !errors.Is(err, context.Canceled) {
+		c.LogFailure(ctx, e.Cause, slog.String("request_id", requestID(ctx)))
+	}
 	wire := struct {
 		Error string `json:"error"`
 		Hint  string `json:"hint"`
@@ -126,10 +130,17 @@ func publicError(ctx context.Context, c *Contract, err error) *Error {
 		return e
 	}
 	hint := "Something went wrong on the server; it is recorded there."
-	if p := home.PrincipalFrom(ctx); p != nil && p.RequestID != "" {
-		hint = "Something went wrong on the server; it is recorded there under request " + p.RequestID + "."
+	if id := requestID(ctx); id != "" {
+		hint = "Something went wrong on the server; it is recorded there under request " + id + "."
 	}
 	return &Error{Code: "internal", Hint: hint, Cause: err}
+}
+
+func requestID(ctx context.Context) string {
+	if p := home.PrincipalFrom(ctx); p != nil {
+		return p.RequestID
+	}
+	return ""
 }
 
 // domainError takes over what the inventory refuses with. Its hints follow the same rules as ours; what every tool may
@@ -144,6 +155,8 @@ func domainError(err error) *Error {
 		return errUnavailable()
 	case inventory.CodeTokenScope:
 		return errTokenScope()
+	case inventory.CodeNotFound:
+		return &Error{Code: "not_found", Hint: "Nothing with this id or code is here. search_things finds things, list_contents shows places."}
 	}
 	return &Error{Code: string(refused.Code), Hint: refused.Hint}
 }

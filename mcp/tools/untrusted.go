@@ -1,6 +1,7 @@
 package tools
 
 import (
+	stdjson "encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -42,6 +43,8 @@ func wrapText(v any) any {
 	switch v := v.(type) {
 	case string:
 		return Text(v)
+	case stdjson.Number: // a kind of string to the encoder
+		return jsontext.Value(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {

@@ -13,7 +13,8 @@ import (
 // argumentError says what the first wrong path must be: a model mends one thing at a time. The sentence comes from the
 // schema, so it tells the whole rule and not only the bound that broke.
 func argumentError(schema *jsonschema.Schema, f mcp.FieldError) *Error {
-	path := f.Path()
+	pointer := known(schema, f.InstancePath)
+	path := mcp.FieldError{InstancePath: pointer}.Path()
 	if name, ok := missingProperty(f.Message); ok {
 		return invalid(join(path, name), "is required")
 	}
@@ -21,7 +22,12 @@ func argumentError(schema *jsonschema.Schema, f mcp.FieldError) *Error {
 	case "must NOT have additional properties":
 		return invalid(orWhole(path), "has a field that is not known here")
 	case "must NOT be given twice":
+		if pointer == f.InstancePath {
+			return invalid(orWhole(path), "is given twice")
+		}
 		return invalid(orWhole(path), "has a field given twice")
+	case "must be well-formed text":
+		return invalid(orWhole(path), "must be valid Unicode text")
 	}
 	if rule := ruleOf(at(schema, f.InstancePath)); rule != "" {
 		return invalid(orWhole(path), rule)
@@ -60,6 +66,18 @@ func at(s *jsonschema.Schema, pointer string) *jsonschema.Schema {
 		}
 	}
 	return s
+}
+
+// known cuts a JSON Pointer where it leaves the schema: the names beyond were made up by the sender and are not repeated.
+func known(s *jsonschema.Schema, pointer string) string {
+	end := 0
+	for tok := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if s = at(s, "/"+tok); s == nil {
+			break
+		}
+		end += 1 + len(tok)
+	}
+	return pointer[:min(end, len(pointer))]
 }
 
 // ruleOf words what a piece of a schema asks for.

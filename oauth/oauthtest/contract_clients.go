@@ -153,6 +153,18 @@ func runKeyTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		must(t, err)
 		same(t, []oauth.SigningKey{b, c}, got)
 	})
+	t.Run("KY-3 fn may work in place", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		setKeys(t, f, key("a", oauth.KeyRetired, 0), key("b", oauth.KeyActive, time.Minute), key("c", oauth.KeyNext, time.Hour))
+		must(t, f.Keys.ChangeKeys(t.Context(), func(keys []oauth.SigningKey) ([]oauth.SigningKey, error) {
+			return slices.DeleteFunc(keys, func(k oauth.SigningKey) bool { return k.KID == "a" }), nil
+		}))
+		got, err := f.Keys.Keys(t.Context())
+		must(t, err)
+		same(t, []string{"b", "c"}, []string{got[0].KID, got[len(got)-1].KID})
+		same(t, 2, len(got))
+	})
 	t.Run("an error of fn changes nothing", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

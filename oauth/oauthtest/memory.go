@@ -15,6 +15,7 @@ import (
 type Memory struct {
 	mu          sync.Mutex
 	users       map[string]bool // id → disabled
+	signedOut   map[string]bool // by the name of the sign-in
 	clients     map[string]*oauth.Client
 	requests    map[string]*oauth.AuthorizationRequest // by hash of the id
 	codes       map[string]*oauth.AuthorizationCode    // by hash
@@ -30,6 +31,7 @@ type Memory struct {
 func NewMemory() *Memory {
 	return &Memory{
 		users:       map[string]bool{},
+		signedOut:   map[string]bool{},
 		clients:     map[string]*oauth.Client{},
 		requests:    map[string]*oauth.AuthorizationRequest{},
 		codes:       map[string]*oauth.AuthorizationCode{},
@@ -64,6 +66,13 @@ func (m *Memory) DisableUser(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.users[id] = true
+}
+
+// EndSignIn ends a sign-in: codes that were decided through it are not stored any more.
+func (m *Memory) EndSignIn(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.signedOut[name] = true
 }
 
 // Revoked reports whether RevokeAccessToken was called for this token id.
@@ -150,6 +159,8 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 		return oauth.ErrNotFound
 	case r.DecidedAt != nil:
 		return oauth.ErrUsed
+	case code != nil && m.signedOut[code.SignIn]:
+		return oauth.ErrEnded
 	}
 	r.DecidedAt, r.Outcome = &at, outcome
 	if code != nil {
