@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,13 +10,23 @@ import (
 	"unicode"
 
 	"gatehouse/app/account"
+	"gatehouse/db"
 )
 
 // Admin is what the commands work on. Its methods are what an administrator may do from the machine itself.
 type Admin struct{ c *core }
 
-// OpenAdmin opens the database of a configuration for the commands.
+// OpenAdmin opens an installation for the commands. It makes none.
 func OpenAdmin(ctx context.Context, cfg Config, logTo io.Writer) (*Admin, error) {
+	return openAdmin(ctx, cfg, logTo, false)
+}
+
+// OpenOrSetUp is OpenAdmin that makes database and secret key where there are none.
+func OpenOrSetUp(ctx context.Context, cfg Config, logTo io.Writer) (*Admin, error) {
+	return openAdmin(ctx, cfg, logTo, true)
+}
+
+func openAdmin(ctx context.Context, cfg Config, logTo io.Writer, setUp bool) (*Admin, error) {
 	set, err := cfg.check("")
 	if err != nil {
 		return nil, &UsageError{Message: err.Error()}
@@ -25,7 +34,7 @@ func OpenAdmin(ctx context.Context, cfg Config, logTo io.Writer) (*Admin, error)
 	if cfg.LogLevel == "info" {
 		cfg.LogLevel = "warn" // a command's own output says what it did
 	}
-	c, err := newCore(ctx, set, NewLogger(logTo, cfg.LogLevel, cfg.LogFormat), time.Now)
+	c, err := newCore(ctx, set, NewLogger(logTo, cfg.LogLevel, cfg.LogFormat), time.Now, setUp)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +61,9 @@ func MigrationStatus(ctx context.Context, cfg Config, logTo io.Writer) ([]Migrat
 }
 
 func migrations(ctx context.Context, cfg Config, logTo io.Writer, run bool) ([]Migration, error) {
+	if !run && db.Missing(cfg.databaseURL()) {
+		return migrationsOf(db.PendingMigrations()), nil
+	}
 	d, err := openDB(ctx, cfg, NewLogger(logTo, "warn", cfg.LogFormat), time.Now)
 	if err != nil {
 		return nil, err
@@ -59,18 +71,22 @@ func migrations(ctx context.Context, cfg Config, logTo io.Writer, run bool) ([]M
 	defer d.Close()
 	if run {
 		if err := d.Migrate(ctx); err != nil {
-			return nil, err
+			return nil, explainOpening(cfg, err)
 		}
 	}
 	states, err := d.MigrationStatus(ctx)
 	if err != nil {
-		return nil, err
+		return nil, explainOpening(cfg, err)
 	}
+	return migrationsOf(states), nil
+}
+
+func migrationsOf(states []db.MigrationState) []Migration {
 	out := make([]Migration, len(states))
 	for i, s := range states {
 		out[i] = Migration(s)
 	}
-	return out, nil
+	return out
 }
 
 // PlainText makes a text safe for a terminal: one line, without control characters and invisible marks.
@@ -150,7 +166,19 @@ func (a *Admin) Users(ctx context.Context) ([]User, error) {
 func (a *Admin) person(ctx context.Context, email string) (*account.Person, error) {
 	p, err := a.c.accounts.PersonByEmail(ctx, email)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", PlainText(email), err)
+		return nil, missing(err, "person with the address", email, "user list")
+	}
+	return p, nil
+}
+
+// enabledPerson is person for what a disabled one cannot have.
+func (a *Admin) enabledPerson(ctx context.Context, email string) (*account.Person, error) {
+	p, err := a.person(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	if p.DisabledAt != nil {
+		return nil, fmt.Errorf("%s is disabled; `gatehouse user enable %s` lets them in again", PlainText(email), PlainText(email))
 	}
 	return p, nil
 }
@@ -175,18 +203,9 @@ func (a *Admin) EnableUser(ctx context.Context, email string) error {
 
 // ResetLink makes a one-time link with which a person sets a new password.
 func (a *Admin) ResetLink(ctx context.Context, email string) (string, error) {
-	p, err := a.person(ctx, email)
+	p, err := a.enabledPerson(ctx, email)
 	if err != nil {
 		return "", err
 	}
 	return a.c.accounts.ResetLink(ctx, p.ID)
-}
-
-// Explain is an error as a command prints it: a refused value is named.
-func Explain(err error) string {
-	var r *account.Refusal
-	if errors.As(err, &r) && r.Path != "" && r.Code == account.CodeValidation {
-		return strings.ReplaceAll(r.Path, "_", " ") + " " + r.Hint
-	}
-	return err.Error()
 }

@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"gatehouse/app/account"
@@ -36,19 +39,16 @@ func tokenOf(t account.PersonalToken) Token {
 
 // AddToken makes a personal token.
 func (a *Admin) AddToken(ctx context.Context, n NewToken) (Token, error) {
-	p, err := a.person(ctx, n.User)
+	if n.Expires < 0 {
+		return Token{}, &UsageError{Message: "--expires must not be negative"}
+	}
+	p, err := a.enabledPerson(ctx, n.User)
 	if err != nil {
 		return Token{}, err
 	}
-	t := account.NewToken{Name: n.Name, Scope: n.Scope, LocationIDs: n.Locations, ConfirmCrossLocation: true}
-	if len(t.LocationIDs) == 0 {
-		list, err := a.c.homes.LocationsOf(ctx, p.ID)
-		if err != nil {
-			return Token{}, err
-		}
-		for _, m := range list {
-			t.LocationIDs = append(t.LocationIDs, m.Location.ID)
-		}
+	t := account.NewToken{Name: n.Name, Scope: n.Scope, ConfirmCrossLocation: true}
+	if t.LocationIDs, err = a.locationsFor(ctx, p, n.Locations); err != nil {
+		return Token{}, err
 	}
 	if n.Expires > 0 {
 		at := a.c.now().Add(n.Expires)
@@ -61,6 +61,28 @@ func (a *Admin) AddToken(ctx context.Context, n NewToken) (Token, error) {
 	out := tokenOf(made.Token)
 	out.Secret = made.Secret
 	return out, nil
+}
+
+// locationsFor checks that the ids are the person's locations; no ids means all of them.
+func (a *Admin) locationsFor(ctx context.Context, p *account.Person, ids []string) ([]string, error) {
+	list, err := a.c.homes.LocationsOf(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	var theirs, words []string
+	for _, m := range list {
+		theirs = append(theirs, m.Location.ID)
+		words = append(words, PlainText(m.Location.Name)+" "+m.Location.ID)
+	}
+	if len(ids) == 0 {
+		return theirs, nil
+	}
+	for _, id := range ids {
+		if !slices.Contains(theirs, id) {
+			return nil, fmt.Errorf("%s has no location %q; theirs: %s", PlainText(p.Email), PlainText(id), strings.Join(words, ", "))
+		}
+	}
+	return ids, nil
 }
 
 // Tokens lists a person's personal tokens.
@@ -82,7 +104,7 @@ func (a *Admin) Tokens(ctx context.Context, email string) ([]Token, error) {
 
 // RevokeToken ends a personal token.
 func (a *Admin) RevokeToken(ctx context.Context, id string) error {
-	return a.c.accounts.RevokeTokenAsAdmin(ctx, id)
+	return missing(a.c.accounts.RevokeTokenAsAdmin(ctx, id), "token", id, "token list --user ADDRESS")
 }
 
 // Connection is a connection as the commands show it.
@@ -137,5 +159,5 @@ func connectionOf(c *connection.Connection) Connection {
 
 // EndConnection ends a connection.
 func (a *Admin) EndConnection(ctx context.Context, id string) error {
-	return a.c.connections.End(ctx, id)
+	return missing(a.c.connections.End(ctx, id), "connection", id, "connection list --all")
 }

@@ -40,17 +40,21 @@ func (a *Admin) AddClient(ctx context.Context, name string, redirectURIs []strin
 }
 
 // BlockClient shuts a client out.
-func (a *Admin) BlockClient(ctx context.Context, id string) error { return a.c.clients.Block(ctx, id) }
+func (a *Admin) BlockClient(ctx context.Context, id string) error {
+	return missingClient(a.c.clients.Block(ctx, id), id)
+}
 
 // UnblockClient lets a client in again.
 func (a *Admin) UnblockClient(ctx context.Context, id string) error {
-	return a.c.clients.Unblock(ctx, id)
+	return missingClient(a.c.clients.Unblock(ctx, id), id)
 }
 
 // DeleteClient ends a client's connections and forgets it.
 func (a *Admin) DeleteClient(ctx context.Context, id string) error {
-	return a.c.clients.Delete(ctx, id)
+	return missingClient(a.c.clients.Delete(ctx, id), id)
 }
+
+func missingClient(err error, id string) error { return missing(err, "client", id, "client list") }
 
 // Key is a signing key as the commands show it.
 type Key struct {
@@ -79,4 +83,6 @@ func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
 func (a *Admin) RotateKeys(ctx context.Context) error { return a.c.oauth.RotateKeys(ctx) }
 
 // DropKey drops a key at once.
-func (a *Admin) DropKey(ctx context.Context, kid string) error { return a.c.oauth.DropKey(ctx, kid) }
+func (a *Admin) DropKey(ctx context.Context, kid string) error {
+	return missing(a.c.oauth.DropKey(ctx, kid), "signing key", kid, "keys list")
+}

@@ -24,6 +24,7 @@ type App struct {
 	echo        *echo.Echo
 	web         *web.Handlers
 	endpoint    *endpoint.Endpoint
+	refusals    refusals
 	stopping    atomic.Bool
 	stoppedJobs chan struct{}
 }
@@ -34,24 +35,27 @@ func New(ctx context.Context, cfg Config, bound, version string, log *slog.Logge
 	if err != nil {
 		return nil, &UsageError{Message: err.Error()}
 	}
-	c, err := newCore(ctx, set, log, now)
+	c, err := newCore(ctx, set, log, now, true)
 	if err != nil {
 		return nil, err
 	}
 	a := &App{core: c, version: version}
-	if err := a.open(); err != nil {
+	if err := a.open(ctx); err != nil {
 		_ = c.close()
 		return nil, err
 	}
 	return a, nil
 }
 
-// open builds the doors: pages, the MCP endpoint, and the route list over both.
-func (a *App) open() error {
-	var err error
+// open makes the signing keys and builds the doors: pages, the MCP endpoint, and the route list over both.
+func (a *App) open(ctx context.Context) error {
+	err := a.oauth.EnsureKeys(ctx)
+	if err != nil {
+		return fmt.Errorf("signing keys: %w", err)
+	}
 	a.web, err = web.New(web.Deps{
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
-		Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes}, Observer: observer{a.recorder}, Limiter: a.limiter,
+		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections}, Observer: observer{a.recorder}, Limiter: a.limiter,
 		Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {

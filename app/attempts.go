@@ -2,15 +2,19 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"time"
 
+	"gatehouse/app/connection"
 	"gatehouse/app/handshake"
 	"gatehouse/web"
 )
 
 // attempts shows the record of attempts to the pages.
-type attempts struct{ handshakes *handshake.Service }
+type attempts struct {
+	handshakes  *handshake.Service
+	connections *connection.Service
+}
 
 // attemptsShown is how many attempts the page shows, each with its steps.
 const attemptsShown = 10
@@ -21,50 +25,31 @@ func (a attempts) AttemptsOf(ctx context.Context, userID string) ([]web.Attempt,
 	if err != nil {
 		return nil, err
 	}
+	lives, err := a.connections.List(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
 	var out []web.Attempt
 	for i := range list[:min(len(list), attemptsShown)] {
 		full, err := a.handshakes.Show(ctx, userID, list[i].ID)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, attemptOf(full))
+		live := slices.ContainsFunc(lives, func(c connection.Connection) bool { return c.ID == full.ConnectionID })
+		out = append(out, attemptOf(full, live))
 	}
 	return out, nil
 }
 
-func attemptOf(a *handshake.Attempt) web.Attempt {
-	out := web.Attempt{App: a.ClientName, StartedAt: a.StartedAt, Failed: a.Failed, Done: a.Done()}
+// attemptOf puts an attempt into words. live says that its connection goes on.
+func attemptOf(a *handshake.Attempt, live bool) web.Attempt {
+	out := web.Attempt{App: a.ClientName, StartedAt: a.StartedAt, Ended: a.Ended() || a.Fetched() && !live}
+	out.Failed, out.Done = a.Failed && !out.Ended, a.Done() && !out.Ended
 	for _, s := range a.Steps {
-		out.Steps = append(out.Steps, web.AttemptStep{Title: stepTitle(s.Step), At: s.At, Failed: !s.OK, Reason: s.Reason, Advice: s.Advice, Detail: s.Detail})
+		out.Steps = append(out.Steps, web.AttemptStep{Title: stepTitle(s.Step, s.OK), At: s.At, Failed: !s.OK, Reason: s.Reason, Advice: s.Advice,
+			Detail: detailWords(s.Step, s.OK, s.Detail)})
 	}
 	return out
-}
-
-// stepTitles are the steps in words.
-var stepTitles = map[string]string{
-	handshake.StepChallenge:        "The app asked and was told to sign in",
-	handshake.StepResourceMetadata: "The app read what this endpoint is",
-	handshake.StepServerMetadata:   "The app read how to sign in here",
-	handshake.StepRegister:         "The app registered itself",
-	handshake.StepDocument:         "The app's description was fetched",
-	handshake.StepAuthorize:        "The app's request was checked",
-	handshake.StepSignedIn:         "You signed in",
-	handshake.StepConsentShown:     "The consent page was shown",
-	handshake.StepDecision:         "You decided",
-	handshake.StepRedirected:       "The browser was sent back to the app",
-	handshake.StepCodeRedeemed:     "The app fetched its tokens",
-	handshake.StepTokenRefreshed:   "The app renewed its tokens",
-	handshake.StepTokenRevoked:     "The app revoked its tokens",
-	handshake.StepReuseDetected:    "An old token was used again",
-	handshake.StepFirstRequest:     "The first request with a token",
-	handshake.StepFirstToolCall:    "The first tool call",
-}
-
-func stepTitle(step string) string {
-	if t, ok := stepTitles[step]; ok {
-		return t
-	}
-	return step
 }
 
 // Handshake is a connection attempt as the commands show it.
@@ -112,7 +97,7 @@ func (a *Admin) Handshakes(ctx context.Context, limit int) ([]Handshake, error) 
 func (a *Admin) Handshake(ctx context.Context, id string) (Handshake, error) {
 	full, err := a.c.handshakes.ShowAny(ctx, id)
 	if err != nil {
-		return Handshake{}, fmt.Errorf("attempt %s: %w", PlainText(id), err)
+		return Handshake{}, missing(err, "connection attempt", id, "handshake list")
 	}
 	return handshakeOf(full), nil
 }
@@ -121,7 +106,7 @@ func handshakeOf(h *handshake.Attempt) Handshake {
 	out := Handshake{ID: h.ID, StartedAt: h.StartedAt, ClientID: h.ClientID, ClientName: h.ClientName, UserID: h.UserID, IP: h.IP,
 		UserAgent: h.UserAgent, Resource: h.Resource, Reached: h.Reached, Failed: h.Failed, Reason: h.Reason}
 	for _, s := range h.Steps {
-		out.Steps = append(out.Steps, HandshakeStep{At: s.At, Step: s.Step, Title: stepTitle(s.Step), OK: s.OK, Check: s.Check,
+		out.Steps = append(out.Steps, HandshakeStep{At: s.At, Step: s.Step, Title: stepTitle(s.Step, s.OK), OK: s.OK, Check: s.Check,
 			Reason: s.Reason, Detail: s.Detail, Advice: s.Advice})
 	}
 	return out

@@ -23,7 +23,7 @@ type Config struct {
 	SecretKey      string   `env:"GATEHOUSE_SECRET_KEY" help:"Key that seals private keys: 32 bytes in base64 or hex. Default: made on the first start and kept in the data folder."`
 	SecretKeyFile  string   `env:"GATEHOUSE_SECRET_KEY_FILE" help:"File that holds the secret key."`
 	TrustedProxies []string `env:"GATEHOUSE_TRUSTED_PROXIES" help:"Networks whose forwarding headers count, as in 10.0.0.0/8."`
-	FetchAllow     []string `env:"GATEHOUSE_FETCH_ALLOW" help:"Private networks that guarded fetches may reach. For client documents only while the public URL is loopback."`
+	FetchAllow     []string `env:"GATEHOUSE_FETCH_ALLOW" help:"Private networks, addresses or host names that guarded fetches may reach, each with an optional port, as in 10.0.5.0/24:443. For client documents only while the public URL is loopback."`
 	FetchCAFile    string   `name:"fetch-ca-file" env:"GATEHOUSE_FETCH_CA_FILE" help:"Extra certificate authorities for guarded fetches (PEM)."`
 	AllowedOrigins []string `env:"GATEHOUSE_ALLOWED_ORIGINS" help:"Browser origins besides our own that may call /mcp, as in http://localhost:6274."`
 	LogLevel       string   `default:"info" enum:"debug,info,warn,error" env:"GATEHOUSE_LOG_LEVEL" help:"debug, info, warn or error."`
@@ -72,6 +72,7 @@ func (c Config) check(bound string) (*settings, error) {
 			problems = append(problems, err)
 		}
 	}
+	note(checkListen(c.Listen))
 	note(s.setPublicURL(bound))
 	note(s.setNetworks())
 	if c.SecretKey != "" && c.SecretKeyFile != "" {
@@ -121,6 +122,21 @@ func (s *settings) setPublicURL(bound string) error {
 	}
 	s.public, s.publicURL = u, u.Scheme+"://"+u.Host
 	s.oauthOn = u.Scheme == "https" || isLoopbackHost(u.Hostname())
+	return nil
+}
+
+// checkListen checks the form of an address to listen on. Whether it is free shows when listening.
+func checkListen(address string) error {
+	if address == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("GATEHOUSE_LISTEN: %q is not an address such as 127.0.0.1:8080 or :8080", address)
+	}
 	return nil
 }
 

@@ -31,6 +31,7 @@ type core struct {
 	now         func() time.Time
 	rand        io.Reader
 	db          *db.DB
+	setUp       bool // may make what a first start makes
 	key         []byte
 	oauth       *oauth.Server
 	accounts    *account.Service
@@ -49,27 +50,37 @@ type UsageError struct{ Message string }
 // Error implements error.
 func (e *UsageError) Error() string { return e.Message }
 
-// openDB opens the database of a configuration.
-func openDB(ctx context.Context, cfg Config, log *slog.Logger, now func() time.Time) (*db.DB, error) {
-	return db.Open(ctx, db.Options{URL: cfg.databaseURL(), Now: now, Log: log, FullSync: cfg.SQLiteSyncFull})
-}
-
-// newCore opens and migrates the database and puts the services on it.
-func newCore(ctx context.Context, set *settings, log *slog.Logger, now func() time.Time) (*core, error) {
+// newCore opens and migrates the database and puts the services on it. Unless setUp, it must have been set up before.
+func newCore(ctx context.Context, set *settings, log *slog.Logger, now func() time.Time, setUp bool) (*core, error) {
+	if !setUp && db.Missing(set.databaseURL()) {
+		return nil, errNoInstallation(set.Config)
+	}
 	d, err := openDB(ctx, set.Config, log, now)
 	if err != nil {
 		return nil, err
 	}
-	c := &core{set: set, log: log, now: now, rand: rand.Reader, db: d}
-	if err := d.Migrate(ctx); err != nil {
-		_ = d.Close()
-		return nil, err
-	}
-	if err := c.build(ctx); err != nil {
+	c := &core{set: set, log: log, now: now, rand: rand.Reader, db: d, setUp: setUp}
+	if err := c.prepare(ctx); err != nil {
 		_ = c.close()
-		return nil, err
+		return nil, explainOpening(set.Config, err)
 	}
 	return c, nil
+}
+
+func (c *core) prepare(ctx context.Context) error {
+	if !c.setUp {
+		there, err := c.db.Migrated(ctx)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return errNoInstallation(c.set.Config)
+		}
+	}
+	if err := c.db.Migrate(ctx); err != nil {
+		return err
+	}
+	return c.build(ctx)
 }
 
 func (c *core) close() error {
@@ -92,7 +103,7 @@ func (c *core) build(ctx context.Context) error {
 	}
 	c.handshakes = &handshake.Service{Store: c.db, Now: c.now}
 	c.recorder = handshake.NewRecorder(handshake.Options{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log})
-	if c.oauth, err = c.newOAuth(ctx, sealer); err != nil {
+	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
 	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located}
@@ -107,6 +118,9 @@ func (c *core) openKey(ctx context.Context) (*sealing.Sealer, error) {
 	sealed, err := c.db.Sealed(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if !sealed && !c.setUp {
+		return nil, errNoInstallation(c.set.Config)
 	}
 	source := sealing.Source{Key: c.set.SecretKey, KeyFile: c.set.SecretKeyFile,
 		DataFile: filepath.Join(c.set.DataDir, "secret.key"), Create: !sealed}
@@ -145,8 +159,9 @@ func (c *core) buildPeople() error {
 }
 
 // newOAuth makes the authorization server. While OAuth is off it serves nothing, but the settings pages still read its
-// resources; its issuer is then the https form of the public URL.
-func (c *core) newOAuth(ctx context.Context, sealer oauth.Sealer) (*oauth.Server, error) {
+// resources; its issuer is then the https form of the public URL. Making keys is not part of it: a command that only looks has
+// settings of its own, which need not be the server's.
+func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	issuer := c.set.publicURL
 	if !c.set.oauthOn {
 		issuer = "https://" + c.set.public.Host
@@ -164,14 +179,15 @@ func (c *core) newOAuth(ctx context.Context, sealer oauth.Sealer) (*oauth.Server
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}
-	if err := s.EnsureKeys(ctx); err != nil {
-		return nil, fmt.Errorf("signing keys: %w", err)
-	}
 	return s, nil
 }
 
 func (c *core) documentFetcher() (oauth.DocumentFetcher, error) {
-	return fetch.NewForDocuments(fetch.Config{Allow: c.set.allow, CAFile: c.set.FetchCAFile}, c.set.publicURL)
+	f, err := fetch.NewForDocuments(fetch.Config{Allow: c.set.allow, CAFile: c.set.FetchCAFile}, c.set.publicURL)
+	if err != nil {
+		return nil, fmt.Errorf("GATEHOUSE_FETCH_CA_FILE: %w", err)
+	}
+	return f, nil
 }
 
 // homeResource is the resource behind /mcp.

@@ -211,7 +211,7 @@ func TestPersonalTokens(t *testing.T) {
 			f.Values.Set("name", name)
 			f.Values.Set("scope", scope)
 			f.Tick("location", nil)
-			page := mustPost(t, b, f)
+			page := mustSubmit(t, b, f)
 			secret := ""
 			for _, word := range strings.FieldsFunc(page.Body, func(r rune) bool { return strings.ContainsRune("\"'<>& \n", r) }) {
 				if strings.HasPrefix(word, "gth_") && len(word) > 20 {

@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 	"net/http"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -61,6 +64,14 @@ func (a *App) observeEndpoint(r *http.Request, e endpoint.Event) {
 	switch e.Outcome {
 	case "challenged":
 		ev.Detail = r.Method
+	case "host_refused":
+		ev.OK, ev.Check, ev.Reason, ev.Detail = false, "host", e.Reason, truncate(r.Host, shownOfHost)
+		a.warnRefused(r, "the Host of a request to /mcp is not that of GATEHOUSE_PUBLIC_URL; it was refused: set it to the URL that apps use, and let the proxy pass Host on unchanged",
+			ev.Detail, a.set.public.Host)
+	case "origin_refused":
+		ev.OK, ev.Check, ev.Reason, ev.Detail = false, "origin", e.Reason, truncate(r.Header.Get("Origin"), shownOfHost)
+		a.warnRefused(r, "the Origin of a request to /mcp is not allowed; it was refused: GATEHOUSE_ALLOWED_ORIGINS can allow more",
+			ev.Detail, strings.Join(append([]string{a.set.publicURL}, a.set.AllowedOrigins...), ", "))
 	case "refused":
 		ev.OK, ev.Check, ev.Reason = false, "access_token", e.Reason
 	default:
@@ -71,6 +82,35 @@ func (a *App) observeEndpoint(r *http.Request, e endpoint.Event) {
 		ev.ConnectionID, ev.FamilyID, ev.ClientID, ev.UserID = e.Principal.ConnectionID, e.Principal.FamilyID, e.Principal.ClientID, e.Principal.UserID
 	}
 	a.recorder.Record(r.Context(), ev)
+}
+
+// shownOfHost is how much of a Host or Origin is kept: strangers choose it.
+const shownOfHost = 200
+
+// refusals are the times of the last warnings, by their text.
+type refusals struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+// due reports whether a warning may be written now: once a minute, since anybody can cause it.
+func (f *refusals) due(text string, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if last, ok := f.last[text]; ok && now.Sub(last) < time.Minute {
+		return false
+	}
+	if f.last == nil {
+		f.last = map[string]time.Time{}
+	}
+	f.last[text] = now
+	return true
+}
+
+func (a *App) warnRefused(r *http.Request, text, received, expected string) {
+	if a.refusals.due(text, a.now()) {
+		a.log.WarnContext(r.Context(), text, "received", received, "expected", expected, "ip", a.address(r))
+	}
 }
 
 // observeMCP notes tool calls: the last use of the connection, the first call of an attempt, and faults in the log.

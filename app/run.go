@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -24,9 +25,15 @@ func Serve(ctx context.Context, cfg Config, version string, out, logTo io.Writer
 		debug.SetGCPercent(400) // the live heap is a few MiB, and collecting it fifteen times a second costs more than it saves
 	}
 	log := NewLogger(logTo, cfg.LogLevel, cfg.LogFormat)
+	for _, name := range unknownVariables(os.Environ()) {
+		log.Warn("an environment variable is not known and has no effect; gatehouse serve --help lists the settings", "name", name)
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("GATEHOUSE_LISTEN: %s is in use: another program listens there, perhaps another gatehouse; stop it or choose another address", cfg.Listen)
+	}
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("GATEHOUSE_LISTEN: %w", err)
 	}
 	a, err := New(ctx, cfg, l.Addr().String(), version, log, time.Now)
 	if err != nil {

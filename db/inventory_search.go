@@ -53,19 +53,8 @@ func tokenBounds(w inventory.Word) []any {
 	return []any{w.Text, w.Text}
 }
 
-// below selects the things somewhere below the places that a condition picks.
-func below(places string) string {
-	return `WITH RECURSIVE pl (id) AS (
-		SELECT id FROM places WHERE ` + places + ` AND ` + livePlace + `
-		UNION SELECT p.id FROM places p JOIN pl ON p.parent_id = pl.id WHERE p.trashed_at IS NULL AND p.converted_to_id IS NULL
-	), th (id) AS (
-		SELECT id FROM things WHERE place_id IN (SELECT id FROM pl) AND ` + liveThing + `
-		UNION SELECT t.id FROM things t JOIN th ON t.container_id = th.id WHERE t.trashed_at IS NULL
-	) SELECT id FROM th`
-}
-
 // filtered gives the live things that pass a filter.
-func (t *inventoryTx) filtered(f inventory.Filter) *gorm.DB {
+func (t *inventoryTx) filtered(f inventory.Filter) (*gorm.DB, error) {
 	g := t.g.Table("things").Where("location_id IN ?", onlyIDs(f.Locations)).Where(liveThing)
 	if f.TypeIDs != nil {
 		g = g.Where("type_id IN ?", onlyIDs(f.TypeIDs))
@@ -74,34 +63,50 @@ func (t *inventoryTx) filtered(f inventory.Filter) *gorm.DB {
 		g = g.Where("id IN (SELECT thing_id FROM thing_tags WHERE tag_id IN ?)", onlyIDs(f.TagIDs))
 	}
 	if f.PlaceID != "" {
-		g = g.Where("id IN ("+below("id = ?")+")", f.PlaceID)
+		h, err := t.below(f.Locations, func(r holderRow) bool { return r.ID == f.PlaceID })
+		if err != nil {
+			return nil, err
+		}
+		g = g.Where(t.within(h))
 	}
 	if f.Lifecycle != "" {
 		g = g.Where("lifecycle = ?", f.Lifecycle)
+		if f.Lifecycle != inventory.LifecycleInUse {
+			g = g.Where(ended)
+		}
 	}
 	return t.inState(g, f)
 }
 
-func (t *inventoryTx) inState(g *gorm.DB, f inventory.Filter) *gorm.DB {
+// ended repeats the condition of the index on the few things that are no longer in use.
+const ended = "lifecycle <> '" + inventory.LifecycleInUse + "'"
+
+func (t *inventoryTx) inState(g *gorm.DB, f inventory.Filter) (*gorm.DB, error) {
 	switch f.State {
 	case "":
-		return g
+		return g, nil
 	case inventory.StateEnded:
-		return g.Where("lifecycle <> ?", inventory.LifecycleInUse)
+		return g.Where(ended), nil
 	case inventory.StateLowStock:
-		return g.Where("minimum IS NOT NULL AND quantity <= minimum AND location_id IN ?", onlyIDs(f.StockLocations))
+		return g.Where("minimum IS NOT NULL AND quantity <= minimum AND location_id IN ?", onlyIDs(f.StockLocations)), nil
 	case inventory.StateUncertain:
+		h, err := t.unplaced(f.Locations)
+		if err != nil {
+			return nil, err
+		}
 		since := at(f.ConfirmedSince)
-		return g.Where("(id IN ("+below("location_id IN ? AND is_unplaced = ?")+") OR placed_at < ? AND created_at < ? AND (last_seen_at IS NULL OR last_seen_at < ?))",
-			onlyIDs(f.Locations), true, since, since, since)
+		return g.Where(t.within(h).Or("placed_at < ? AND created_at < ? AND (last_seen_at IS NULL OR last_seen_at < ?)", since, since, since)), nil
 	default:
-		return g.Where("1 = 0") // no loan and no claim can put a thing into the other states
+		return g.Where("1 = 0"), nil // no loan and no claim can put a thing into the other states
 	}
 }
 
 // ListThings gives the ids of things that pass the filter, by name key and id.
 func (t *inventoryTx) ListThings(f inventory.Filter, after string, skip, limit int) ([]string, error) {
-	g := t.filtered(f)
+	g, err := t.filtered(f)
+	if err != nil {
+		return nil, err
+	}
 	var keys []string
 	if isID(after) {
 		if err := t.g.Table("things").Where("id = ?", after).Pluck("name_key", &keys).Error; err != nil {
@@ -122,26 +127,43 @@ func (t *inventoryTx) ListThings(f inventory.Filter, after string, skip, limit i
 
 // Passes reports whether one thing passes the filter.
 func (t *inventoryTx) Passes(f inventory.Filter, thingID string) (bool, error) {
+	g, err := t.filtered(f)
+	if err != nil {
+		return false, err
+	}
 	var n int64
-	if err := t.filtered(f).Where("id = ?", thingID).Count(&n).Error; err != nil {
+	if err := g.Where("id = ?", thingID).Count(&n).Error; err != nil {
 		return false, fmt.Errorf("filter thing: %w", err)
 	}
 	return n == 1, nil
 }
 
+// matchRow is what is read of a thing that has the words.
+type matchRow struct {
+	ID, NameKey, Lifecycle string
+	PlaceID, ContainerID   *string
+	PlacedAt, CreatedAt    Timestamp
+	LastSeenAt             *Timestamp
+}
+
 // MatchThings gives up to limit things that pass the filter and have all words, by name key and id.
 func (t *inventoryTx) MatchThings(f inventory.Filter, words []inventory.Word, queryKey string, limit int) ([]inventory.Candidate, error) {
-	g := t.filtered(f)
+	g, err := t.filtered(f)
+	if err != nil {
+		return nil, err
+	}
 	for _, w := range words {
 		g = g.Where("id IN (SELECT thing_id FROM search_tokens WHERE location_id IN ? AND "+tokenIs+")",
 			append([]any{onlyIDs(f.Locations)}, tokenBounds(w)...)...)
 	}
-	var rows []struct {
-		ID, NameKey, Lifecycle string
-		LastSeenAt             *Timestamp
-	}
-	if err := g.Select("id, name_key, lifecycle, last_seen_at").Order("name_key, id").Limit(limit).Find(&rows).Error; err != nil {
+	var rows []matchRow
+	err = g.Select("id, name_key, lifecycle, last_seen_at, place_id, container_id, placed_at, created_at").
+		Order("name_key, id").Limit(limit).Find(&rows).Error
+	if err != nil {
 		return nil, fmt.Errorf("search things: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
 	}
 	out := make([]inventory.Candidate, len(rows))
 	byID := map[string]*inventory.Candidate{}
@@ -149,14 +171,14 @@ func (t *inventoryTx) MatchThings(f inventory.Filter, words []inventory.Word, qu
 		out[i] = inventory.Candidate{ID: r.ID, NameKey: r.NameKey, Lifecycle: r.Lifecycle, LastSeenAt: r.LastSeenAt.ptr()}
 		byID[r.ID] = &out[i]
 	}
-	return out, t.score(f, byID, words, queryKey)
+	if err := t.score(byID, words, queryKey); err != nil {
+		return nil, err
+	}
+	return out, t.markUncertain(f, rows, byID)
 }
 
 // score fills in what the candidates' scores are made of.
-func (t *inventoryTx) score(f inventory.Filter, byID map[string]*inventory.Candidate, words []inventory.Word, queryKey string) error {
-	if len(byID) == 0 {
-		return nil
-	}
+func (t *inventoryTx) score(byID map[string]*inventory.Candidate, words []inventory.Word, queryKey string) error {
 	ids := make([]string, 0, len(byID))
 	for id := range byID {
 		ids = append(ids, id)
@@ -169,25 +191,19 @@ func (t *inventoryTx) score(f inventory.Filter, byID map[string]*inventory.Candi
 		args = append(args, tokenBounds(w)...)
 	}
 	var hits []searchTokenRow
-	if err := t.g.Where("thing_id IN ? AND ("+strings.Join(conds, " OR ")+")", args...).Find(&hits).Error; err != nil {
+	err := t.g.Select("thing_id, token, weight").Where("thing_id IN ? AND ("+strings.Join(conds, " OR ")+")", args...).Find(&hits).Error
+	if err != nil {
 		return fmt.Errorf("search things: %w", err)
 	}
 	for _, h := range hits {
 		byID[h.ThingID].Hits = append(byID[h.ThingID].Hits, inventory.Hit{Token: h.Token, Weight: h.Weight})
 	}
-	var equal, uncertain []string
+	var equal []string
 	if err := t.g.Table("thing_aliases").Where("thing_id IN ? AND alias_key = ?", ids, queryKey).Pluck("thing_id", &equal).Error; err != nil {
 		return fmt.Errorf("search aliases: %w", err)
 	}
-	f = inventory.Filter{Locations: f.Locations, State: inventory.StateUncertain, ConfirmedSince: f.ConfirmedSince}
-	if err := t.filtered(f).Where("id IN ?", ids).Pluck("id", &uncertain).Error; err != nil {
-		return fmt.Errorf("search uncertain things: %w", err)
-	}
 	for _, id := range equal {
 		byID[id].AliasEqual = true
-	}
-	for _, id := range uncertain {
-		byID[id].Uncertain = true
 	}
 	return nil
 }

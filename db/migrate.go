@@ -26,7 +26,9 @@ const migrationLock = 0x67617465
 
 // Migrate brings the tables up to date, under a lock that holds across processes. A database that knows migrations this
 // program does not gives ErrNewerDatabase and is left alone.
-func (d *DB) Migrate(ctx context.Context) error {
+func (d *DB) Migrate(ctx context.Context) error { return d.onFile(d.migrate(ctx)) }
+
+func (d *DB) migrate(ctx context.Context) error {
 	unlock, err := d.lockMigrations(ctx)
 	if err != nil {
 		return err
@@ -51,13 +53,28 @@ func (d *DB) Migrate(ctx context.Context) error {
 func (d *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	applied, err := d.appliedMigrations(ctx)
 	if err != nil {
-		return nil, err
+		return nil, d.onFile(err)
 	}
-	var out []MigrationState
-	for _, m := range migrations.All() {
-		out = append(out, MigrationState{ID: m.ID, Applied: applied[m.ID]})
+	out := PendingMigrations()
+	for i := range out {
+		out[i].Applied = applied[out[i].ID]
 	}
 	return out, nil
+}
+
+// PendingMigrations is the status of a database that is not there yet.
+func PendingMigrations() []MigrationState {
+	var out []MigrationState
+	for _, m := range migrations.All() {
+		out = append(out, MigrationState{ID: m.ID})
+	}
+	return out
+}
+
+// Migrated reports whether the database has any of the program's tables.
+func (d *DB) Migrated(ctx context.Context) (bool, error) {
+	applied, err := d.appliedMigrations(ctx)
+	return len(applied) > 0, d.onFile(err)
 }
 
 func (d *DB) checkNotNewer(ctx context.Context) error {

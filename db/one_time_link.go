@@ -29,8 +29,8 @@ func (linkRow) TableName() string { return "one_time_links" }
 
 const noPerson = `NOT EXISTS (SELECT 1 FROM users)`
 
-// ReplaceSetupLink implements account.LinkStore.
-func (d *DB) ReplaceSetupLink(ctx context.Context, l account.Link) (made bool, err error) {
+// AddSetupLink implements account.LinkStore.
+func (d *DB) AddSetupLink(ctx context.Context, l account.Link, keep int) (made bool, err error) {
 	err = d.tx(ctx, func(tx *gorm.DB) error {
 		made = false
 		if err := d.lockSetup(tx); err != nil {
@@ -43,7 +43,9 @@ func (d *DB) ReplaceSetupLink(ctx context.Context, l account.Link) (made bool, e
 		if !empty {
 			return nil
 		}
-		if err := tx.Exec(`DELETE FROM one_time_links WHERE kind = 'setup'`).Error; err != nil {
+		err := tx.Exec(`DELETE FROM one_time_links WHERE kind = 'setup' AND (used_at IS NOT NULL OR expires_at <= ? OR id NOT IN
+			(SELECT id FROM one_time_links WHERE kind = 'setup' ORDER BY created_at DESC, id DESC LIMIT ?))`, d.ts(l.CreatedAt), keep-1).Error
+		if err != nil {
 			return fmt.Errorf("withdraw setup links: %w", err)
 		}
 		made = true

@@ -3,7 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
-	"fmt"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -43,6 +44,7 @@ type DB struct {
 	wsql      *sql.DB
 	rsql      *sql.DB
 	dialect   string
+	path      string // of SQLite's file
 	now       func() time.Time
 	stmts     statements
 	log       *slog.Logger
@@ -58,8 +60,18 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	case strings.HasPrefix(o.URL, "sqlite://"):
 		return openSQLite(ctx, o, strings.TrimPrefix(o.URL, "sqlite://"))
 	default:
-		return nil, fmt.Errorf("open database: the URL must begin with postgres:// or sqlite://")
+		return nil, &URLError{Problem: "it must begin with postgres:// or sqlite://"}
 	}
+}
+
+// Missing reports whether the URL names an SQLite file that is not there or has nothing in it yet. Opening would make it.
+func Missing(rawURL string) bool {
+	path, ok := strings.CutPrefix(rawURL, "sqlite://")
+	if !ok {
+		return false
+	}
+	info, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
 // Dialect is SQLite or Postgres.
@@ -95,41 +107,43 @@ func (d *DB) config(log *slog.Logger) *gorm.Config {
 	}
 }
 
-func gormLogger(log *slog.Logger) logger.Interface {
-	if log == nil {
-		return logger.Discard
+// open opens a pool. GORM would log what goes wrong here; whoever asked puts it into words.
+func (d *DB) open(dialector gorm.Dialector, log *slog.Logger) (*gorm.DB, *sql.DB, error) {
+	c := d.config(log)
+	c.DisableAutomaticPing, c.Logger = true, logger.Discard
+	g, err := gorm.Open(dialector, c)
+	if err != nil {
+		return nil, nil, err
 	}
-	return logger.NewSlogLogger(log, logger.Config{
-		SlowThreshold:             500 * time.Millisecond,
-		LogLevel:                  logger.Warn,
-		IgnoreRecordNotFoundError: true,
-		ParameterizedQueries:      true,
-	})
+	g.Logger = gormLogger(log)
+	s, err := g.DB()
+	return g, s, err
 }
 
 func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	if path == "" {
-		return nil, fmt.Errorf("open database: sqlite:// needs a path, as in sqlite:///var/lib/gatehouse/gatehouse.db")
+		return nil, &URLError{Problem: "sqlite:// needs a path, as in sqlite:///var/lib/gatehouse/gatehouse.db"}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, &FileError{Path: path, Err: err}
 	}
-	if err := createPrivate(path); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+	if err := makePrivate(path); err != nil {
+		return nil, &FileError{Path: path, Err: err}
 	}
-	d := &DB{dialect: SQLite, now: o.Now, log: logOf(o)}
+	d := &DB{dialect: SQLite, path: path, now: o.Now, log: logOf(o)}
 	var err error
 	if d.write, d.wsql, err = d.sqlite(o, path, "_txlock=immediate"); err != nil {
-		return nil, err
+		return nil, &FileError{Path: path, Err: err}
 	}
 	d.wsql.SetMaxOpenConns(1)
 	d.wsql.SetMaxIdleConns(1)
 	if err := d.wsql.PingContext(ctx); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		_ = d.wsql.Close()
+		return nil, &FileError{Path: path, Err: err}
 	}
 	if d.read, d.rsql, err = d.sqlite(o, path, "_txlock=deferred"); err != nil {
 		_ = d.wsql.Close()
-		return nil, err
+		return nil, &FileError{Path: path, Err: err}
 	}
 	readers := max(4, runtime.GOMAXPROCS(0)*2)
 	d.rsql.SetMaxOpenConns(readers)
@@ -137,14 +151,33 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	return d, nil
 }
 
-// createPrivate makes a missing file that only its owner can read, whatever the folder allows; SQLite gives its other
-// files the same mode.
-func createPrivate(path string) error {
+// makePrivate makes a missing file and sees to it that only its owner can read it, whatever the folder allows. SQLite gives
+// its other files the mode of the first; those that were left by a program that was killed, or restored with another mode,
+// are put right here.
+func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	if err := f.Close(); err != nil {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o077 == 0 {
+			continue
+		}
+		if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
@@ -160,33 +193,26 @@ func (d *DB) sqlite(o Options, path, lock string) (*gorm.DB, *sql.DB, error) {
 		"_texttotime=0", "_inttotime=0",
 	}
 	dsn := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + strings.Join(q, "&")
-	g, err := gorm.Open(sqlite.Open(dsn), d.config(o.Log))
-	if err != nil {
-		return nil, nil, fmt.Errorf("open database: %w", err)
-	}
-	s, err := g.DB()
-	if err != nil {
-		return nil, nil, fmt.Errorf("open database: %w", err)
-	}
-	return g, s, nil
+	return d.open(sqlite.Open(dsn), o.Log)
 }
 
 func openPostgres(ctx context.Context, o Options) (*DB, error) {
-	d := &DB{dialect: Postgres, now: o.Now, log: logOf(o)}
-	g, err := gorm.Open(postgres.New(postgres.Config{DSN: withRuntime(o.URL)}), d.config(o.Log))
+	c, err := parsePostgres(withRuntime(o.URL))
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, err
 	}
-	s, err := g.DB()
+	d := &DB{dialect: Postgres, now: o.Now, log: logOf(o)}
+	g, s, err := d.open(postgres.New(postgres.Config{DSN: withRuntime(o.URL)}), o.Log)
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, unreachable(c, err)
 	}
 	s.SetMaxOpenConns(max(16, runtime.GOMAXPROCS(0)*8))
 	s.SetMaxIdleConns(max(8, runtime.GOMAXPROCS(0)*4))
 	s.SetConnMaxIdleTime(5 * time.Minute)
 	d.write, d.read, d.wsql, d.rsql = g, g, s, s
 	if err := s.PingContext(ctx); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		_ = s.Close()
+		return nil, unreachable(c, err)
 	}
 	return d, nil
 }

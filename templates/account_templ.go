@@ -115,7 +115,7 @@ func Account(v AccountView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"small muted\">Changing it signs out your other devices and ends your connections.</p><button class=\"button primary\" type=\"submit\">Change the password</button></form></div></section><section aria-labelledby=\"sessions\"><div class=\"section-head\"><h2 id=\"sessions\">Where you are signed in</h2>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p class=\"small muted\">Changing it signs out your other devices and ends your connections and personal tokens.</p><button class=\"button primary\" type=\"submit\">Change the password</button></form></div></section><section aria-labelledby=\"sessions\"><div class=\"section-head\"><h2 id=\"sessions\">Where you are signed in</h2>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -148,7 +148,7 @@ func Account(v AccountView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Sessions) > 1 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"small muted\">Signing out everywhere else also ends your connections. Signing out one device does not.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p class=\"small muted\">Signing out everywhere else also ends your connections and personal tokens. Signing out one device does not.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -5,8 +5,10 @@ import "github.com/a-h/templ"
 // ConnectView is Settings → Connect.
 type ConnectView struct {
 	Shell ShellView
-	// URL is the address to paste into an app.
-	URL string
+	// URL is the address to paste into an app. Unavailable, when set, says why no app can connect; the address and the
+	// guides are not shown then.
+	URL         string
+	Unavailable string
 	// LocalOnly says that the address works on this computer alone.
 	LocalOnly bool
 	Guides    []GuideView
@@ -19,8 +21,13 @@ type ConnectView struct {
 
 // GuideView is the short instruction for one app.
 type GuideView struct {
-	App     string
-	Steps   []string
+	App   string
+	Steps []GuideStepView
+}
+
+// GuideStepView is one step of an instruction, with the text to copy for it, if any.
+type GuideStepView struct {
+	Text    string
 	Snippet string
 }
 
@@ -28,7 +35,7 @@ type GuideView struct {
 type AttemptView struct {
 	App     string
 	Started TimeView
-	// State is "done", "failed" or "going"; Summary says it in words.
+	// State is "done", "ended", "failed" or "going"; Summary says it in words.
 	State   string
 	Summary string
 	Steps   []StepView

@@ -107,5 +107,7 @@ type ConnectionEditView struct {
 	// Located says that the app acts at locations.
 	Located   bool
 	Locations []ChoiceView
-	Problem   string
+	// Expires is when the connection ends; nil for no end.
+	Expires *TimeView
+	Problem string
 }

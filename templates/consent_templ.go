@@ -456,7 +456,7 @@ func Decided(v DecidedView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.Allowed {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"lead\">You allowed this request. If the app is still waiting, start the connection again from the app.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 36, "<p class=\"lead\">You allowed this request. If the app did not get its answer, start again from the app.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

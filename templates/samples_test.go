@@ -85,17 +85,20 @@ var connections = ConnectionsView{
 var connect = ConnectView{
 	Shell: titled("Connect an app", NavConnect), URL: "https://home.example/mcp", Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts",
 	Guides: []GuideView{
-		{App: "Claude", Steps: []string{"Open Settings, then Connectors.", "Choose Add custom connector.", "Paste the address, press Add, then Connect."}},
-		{App: "Claude Code", Steps: []string{"Run this in a terminal."}, Snippet: "claude mcp add --transport http gatehouse https://home.example/mcp"},
+		{App: "Claude", Steps: []GuideStepView{{Text: "Open Settings, then Connectors."}, {Text: "Choose Add custom connector."}, {Text: "Paste the address, press Add, then Connect."}}},
+		{App: "Claude Code", Steps: []GuideStepView{
+			{Text: "Run this in a terminal.", Snippet: "claude mcp add --transport http gatehouse https://home.example/mcp"}, {Text: "Start claude and type /mcp."}}},
 	},
 	Attempts: []AttemptView{
 		{App: "ChatGPT", Started: at("just now"), State: "failed", Summary: "Did not work", Open: true, Steps: []StepView{
 			{Title: "The app read how to sign in here", At: at("just now")},
-			{Title: "The app's request was checked", At: at("just now"), Failed: true, Reason: "The redirect_uri is not registered.",
+			{Title: "The app's request was refused", At: at("just now"), Failed: true, Reason: "The redirect_uri is not registered.",
 				Advice: "Remove the connector in the app and add it again.", Detail: "chatgpt.com"},
 		}},
 		{App: "Claude", Started: at("2 hours ago"), State: "done", Summary: "Connected", Steps: []StepView{{Title: "You decided", At: at("2 hours ago"), Detail: "allowed"}}},
 		{App: "An app", Started: at("3 hours ago"), State: "going", Summary: "Under way"},
+		{App: "Cursor", Started: at("2 days ago"), State: "ended", Summary: "Ended", Steps: []StepView{
+			{Title: "The app could not renew its tokens", At: at("1 day ago"), Failed: true, Reason: "The connection behind this token has ended."}}},
 	},
 }
 
@@ -129,6 +132,15 @@ var activity = ActivityView{
 	Older: "/settings/connections/c1/activity?before=50.e1",
 }
 
+var thing = ThingView{
+	Shell: titled("Cordless drill", ""), Code: "7K3\u2011QM2", Aliases: []string{"Drill", "Screwdriver"}, States: []string{"Place not certain"},
+	Facts: []FactView{
+		{Label: "Where", Text: "Home › Cellar › Shelf 2"}, {Label: "Quantity", Text: "1"}, {Label: "Brand", Text: "Makita"},
+		{Label: "Value", Text: "119.90 EUR"}, {Label: "Last seen", At: atp("4 minutes ago")},
+	},
+	Tags: []string{"Tools", "Lent often"}, Notes: "Two batteries.\nThe charger is in the drawer.", Custom: []FactView{{Label: "Voltage", Text: "18"}},
+}
+
 // sample is a component with ordinary content and the same with hostile text in every field.
 type sample struct {
 	name    string
@@ -140,16 +152,28 @@ func both[V any](name string, component func(V) templ.Component, v V) sample {
 	return sample{name: name, page: component(v), hostile: component(poisoned[V]())}
 }
 
+// less is both with a part of the hostile view taken away that hides others.
+func less[V any](name string, component func(V) templ.Component, v V, change func(*V)) sample {
+	hostile := poisoned[V]()
+	change(&hostile)
+	return sample{name: name, page: component(v), hostile: component(hostile)}
+}
+
 func samples() []sample {
 	stranger := ShellView{Title: "Sign in"}
 	return []sample{
 		both("signin", SignIn, SignInView{Shell: stranger, Token: "token-signin", Return: "/settings/connect"}),
 		both("signin_request", SignIn, SignInView{Shell: stranger, Token: "token-signin", Request: "abc", App: "Claude Code", Email: "ada@example.org",
 			Problem: "The e-mail address or the password is not right."}),
+		both("signin_nobody", SignIn, SignInView{Shell: stranger, Token: "token-signin", Nobody: true}),
 		both("signin_again", SignIn, SignInView{Shell: shell, Token: "token-signin", Request: "abc", Again: true}),
 		both("setup", Setup, SetupView{Shell: ShellView{Title: "Welcome to Gatehouse"}, Token: "token-setup", Link: "link", Location: "Home"}),
 		both("reset", Reset, ResetView{Shell: ShellView{Title: "Set a new password"}, Token: "token-reset", Link: "link", Email: "ada@example.org"}),
-		both("home", Home, HomeView{Shell: titled("Hello, Ada Lovelace", NavHome), URL: "https://home.example/mcp", Connections: 2, Locations: []string{"Home", "Workshop"}}),
+		less("home", Home, HomeView{Shell: titled("Hello, Ada Lovelace", NavHome), URL: "https://home.example/mcp", Connections: 2, Locations: []string{"Home", "Workshop"}},
+			func(v *HomeView) { v.Unavailable = "" }),
+		both("home_unavailable", Home, HomeView{Shell: titled("Hello, Ada Lovelace", NavHome), Unavailable: "Apps cannot connect."}),
+		less("thing", Thing, thing, func(v *ThingView) { v.Facts = append(v.Facts, FactView{Label: poison, Text: poison}) }),
+		both("thing_bare", Thing, ThingView{Shell: titled("Lamp", ""), Code: "7K3\u2011QM2", Facts: []FactView{{Label: "Where", Text: "Home › Unplaced"}, {Label: "Quantity", Text: "1"}}}),
 		both("consent", Consent, newConsent),
 		both("consent_again", Consent, againConsent),
 		both("decided", Decided, DecidedView{Shell: titled("You have already decided", ""), Allowed: true}),
@@ -158,16 +182,18 @@ func samples() []sample {
 			Cause:  "The app uses a registration that this server does not have.",
 			Advice: []string{"In Claude or ChatGPT: remove the connector, then add it again."}, Code: "invalid_client", Detail: "The client is unknown.",
 			Correlation: "0195c1a2"}),
-		both("connections", Connections, connections),
+		less("connections", Connections, connections, func(v *ConnectionsView) { v.NewToken.Unavailable = "" }),
 		both("connections_empty", Connections, ConnectionsView{Shell: shell, NewToken: NewTokenView{Unavailable: "Personal tokens need an https address."}}),
 		both("connection_edit", ConnectionEdit, ConnectionEditView{Shell: titled("Claude", NavConnections), App: AppView{Name: "Claude", Trusted: true},
-			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}}),
+			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}, Expires: atp("1 April 2026")}),
 		both("activity", Activity, activity),
 		both("activity_result", Activity, ActivityView{Shell: titled("What Claude did", NavConnections), Ended: true,
 			Problem: "Not undone. Moved “Drill”. It was undone already.", Newer: "/settings/connections/c1/activity",
 			Result: &UndoResultView{Summary: "Undone: 3 changes.", Refused: []RefusedView{{What: "Moved “Drill”.", Why: "The place was changed since by Ada. Undo the later change first."}}}}),
 		both("token_created", TokenCreated, created),
-		both("connect", Connect, connect),
+		less("connect", Connect, connect, func(v *ConnectView) { v.Unavailable = "" }),
+		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
+			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
 	}
 }

@@ -12,7 +12,9 @@ type SignInView struct {
 	// App is the name of the app that waits, when known; a claim of the app.
 	App string
 	// Again says that the person is signed in and the app wants a fresh sign-in.
-	Again   bool
+	Again bool
+	// Nobody says that there is no person yet who could sign in.
+	Nobody  bool
 	Problem string
 }
 
@@ -39,8 +41,9 @@ type ResetView struct {
 // HomeView is the page at /.
 type HomeView struct {
 	Shell ShellView
-	// URL is the address to paste into an app.
+	// URL is the address to paste into an app. Unavailable, when set, says why no app can connect; URL is not shown then.
 	URL         string
+	Unavailable string
 	Connections int
 	Locations   []string
 }

@@ -42,19 +42,27 @@ func indented(v any) string {
 
 // guides are the short instructions for each app.
 func guides(url string) []templates.GuideView {
+	cursor := indented(map[string]any{"mcpServers": map[string]any{settingsName: map[string]any{"url": url}}})
 	return []templates.GuideView{
-		{App: "Claude", Steps: []string{
-			"Open Settings, then Connectors.", "Choose Add custom connector.", "Paste the address, press Add, then Connect."}},
-		{App: "ChatGPT", Steps: []string{
-			"Open Settings, then Apps and Connectors. Under Advanced settings, switch Developer mode on.",
-			"Choose Create, paste the address, and choose OAuth.", "Press Create and approve."}},
-		{App: "Claude Code", Steps: []string{"Run this in a terminal.", "Start claude, type /mcp, choose " + settingsName + " and Authenticate."},
-			Snippet: "claude mcp add --transport http " + settingsName + " " + url},
-		{App: "Codex", Steps: []string{"Run this in a terminal."},
-			Snippet: "codex mcp add " + settingsName + " --url " + url + "\ncodex mcp login " + settingsName},
-		{App: "Cursor", Steps: []string{"Add this to ~/.cursor/mcp.json.", "Open Settings, then MCP, and press Connect."},
-			Snippet: indented(map[string]any{"mcpServers": map[string]any{settingsName: map[string]any{"url": url}}})},
-		{App: "VS Code", Steps: []string{
-			"Run the command MCP: Add Server and choose HTTP.", "Paste the address and give it the name " + settingsName + ".", "Allow the sign-in when VS Code asks."}},
+		{App: "Claude", Steps: []templates.GuideStepView{
+			{Text: "Open Settings, then Connectors."}, {Text: "Choose Add custom connector."}, {Text: "Paste the address, press Add, then Connect."}}},
+		{App: "ChatGPT", Steps: []templates.GuideStepView{
+			{Text: "Open Settings, then Apps and Connectors. Under Advanced settings, switch Developer mode on."},
+			{Text: "Choose Create, paste the address, and choose OAuth."}, {Text: "Press Create and approve."}}},
+		{App: "Claude Code", Steps: []templates.GuideStepView{
+			{Text: runThis, Snippet: "claude mcp add --transport http " + settingsName + " " + url},
+			{Text: "Start claude, type /mcp, choose " + settingsName + " and Authenticate."}}},
+		{App: "Codex", Steps: []templates.GuideStepView{
+			{Text: runThis, Snippet: "codex mcp add " + settingsName + " --url " + url + "\ncodex mcp login " + settingsName}}},
+		{App: "Cursor", Steps: []templates.GuideStepView{
+			{Text: "Add this to ~/.cursor/mcp.json.", Snippet: cursor}, {Text: "Open Settings, then MCP, and press Connect."}}},
+		{App: "VS Code", Steps: []templates.GuideStepView{
+			{Text: "Run the command MCP: Add Server and choose HTTP."}, {Text: "Paste the address and give it the name " + settingsName + "."},
+			{Text: "Allow the sign-in when VS Code asks."}}},
+		{App: "MCP Inspector", Steps: []templates.GuideStepView{
+			{Text: runThis, Snippet: "npx @modelcontextprotocol/inspector"},
+			{Text: "In the page that opens, choose the transport Streamable HTTP, paste the address, and press Connect."}}},
 	}
 }
+
+const runThis = "Run this in a terminal."

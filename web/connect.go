@@ -24,8 +24,8 @@ func (h *Handlers) Connect(c echo.Context) error {
 		return err
 	}
 	view := templates.ConnectView{
-		Shell: h.shell(c, "Connect an app", templates.NavConnect), URL: h.mcpURL(), LocalOnly: isLocal(h.url), Guides: guides(h.mcpURL()),
-		Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts", Watching: c.QueryParam("watch") == "1",
+		Shell: h.shell(c, "Connect an app", templates.NavConnect), URL: h.mcpURL(), Unavailable: h.unavailable(),
+		LocalOnly: isLocal(h.url), Guides: guides(h.mcpURL()), Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts", Watching: c.QueryParam("watch") == "1",
 	}
 	if view.Watching {
 		view.Shell.RefreshSeconds = watchSeconds
@@ -43,6 +43,8 @@ func (h *Handlers) attemptView(a Attempt, latest bool) templates.AttemptView {
 		view.App = "An app"
 	}
 	switch {
+	case a.Ended:
+		view.State, view.Summary = "ended", "Ended"
 	case a.Failed:
 		view.State, view.Summary = "failed", "Did not work"
 	case a.Done:
@@ -54,6 +56,14 @@ func (h *Handlers) attemptView(a Attempt, latest bool) templates.AttemptView {
 		})
 	}
 	return view
+}
+
+// unavailable says why no app can connect; "" while one can.
+func (h *Handlers) unavailable() string {
+	if h.oauthOn {
+		return ""
+	}
+	return "Apps cannot connect: the public URL is plain http. Set GATEHOUSE_PUBLIC_URL to an https address."
 }
 
 // isLocal reports whether the address works on this computer alone.

@@ -45,8 +45,9 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 	app := connectedApp(existing.Client)
 	view := &templates.ConnectionEditView{
 		Shell: h.shell(c, app.Name, templates.NavConnections), App: app, Located: h.located(existing.Resource),
-		Action: templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
-		Token:  visitOf(c).formToken(purposeEditConnection(existing.ID)),
+		Expires: h.timeViewOf(existing.ExpiresAt),
+		Action:  templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
+		Token:   visitOf(c).formToken(purposeEditConnection(existing.ID)),
 	}
 	for _, r := range h.oauth.Resources() {
 		if r.URI != existing.Resource {

@@ -11,6 +11,7 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
+	"gatehouse/app/inventory"
 	"gatehouse/app/limit"
 	"gatehouse/web"
 )
@@ -39,6 +40,16 @@ type fakeAccounts struct {
 
 func (f *fakeAccounts) person(email string) account.Person {
 	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace"}
+}
+
+func (f *fakeAccounts) People(context.Context) ([]account.Person, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []account.Person
+	for email := range f.password {
+		out = append(out, f.person(email))
+	}
+	return out, f.down
 }
 
 func (f *fakeAccounts) open(p account.Person, from account.Device) (*account.Session, string, error) {
@@ -224,7 +235,26 @@ func (fakeHomes) LocationsOf(context.Context, string) ([]home.Membership, error)
 }
 
 func (fakeHomes) PrincipalOfPerson(_ context.Context, p account.Person) (*home.Principal, error) {
-	return &home.Principal{UserID: p.ID, UserName: p.Name, Actor: home.ActorSession, Via: "web"}, nil
+	return &home.Principal{UserID: p.ID, Actor: home.ActorSession, Locations: []home.Access{{LocationID: homeID, Name: "Home", Role: home.Owner}}}, nil
+}
+
+// fakeThings is one thing, and what asking for others comes to.
+type fakeThings struct {
+	thing inventory.ThingDetail
+	err   error
+}
+
+func (f *fakeThings) GetThing(_ context.Context, p *home.Principal, at inventory.At, id string) (inventory.ThingDetail, error) {
+	ref, ok := inventory.ParseRef(id)
+	switch {
+	case f.err != nil:
+		return inventory.ThingDetail{}, f.err
+	case !ok:
+		return inventory.ThingDetail{}, &inventory.Error{Code: inventory.CodeValidation, Hint: "thing_id: must be an id"}
+	case p.UserID != "user "+email || at.LocationID != "" || ref.ID != f.thing.ID && ref.Code != f.thing.ShortCode:
+		return inventory.ThingDetail{}, &inventory.Error{Code: inventory.CodeNotFound, Hint: "Nothing with this id or code is here."}
+	}
+	return f.thing, nil
 }
 
 // fakeConnections keeps connections for the real service of package connection.
@@ -302,6 +332,11 @@ func (f fakeAttempts) AttemptsOf(context.Context, string) ([]web.Attempt, error)
 		{Title: "The app's request was checked", At: f.at, Failed: true, Reason: "The redirect_uri is not registered.", Advice: "Remove the connector."},
 	}}}, nil
 }
+
+// attemptList is attempts of everybody.
+type attemptList []web.Attempt
+
+func (l attemptList) AttemptsOf(context.Context, string) ([]web.Attempt, error) { return l, nil }
 
 // events collects what was observed.
 type events struct {

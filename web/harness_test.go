@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/labstack/echo/v4"
@@ -40,6 +41,7 @@ type site struct {
 	accounts    *fakeAccounts
 	connections *fakeConnections
 	activity    *fakeActivity
+	things      *fakeThings
 	events      *events
 	steps       *[]oauth.Step
 	log         *bytes.Buffer
@@ -53,7 +55,7 @@ func off(d *web.Deps, _ *string) { d.OAuthOn = false }
 
 func newSite(t *testing.T, options ...option) *site {
 	t.Helper()
-	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, activity: &fakeActivity{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
+	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, things: &fakeThings{}, activity: &fakeActivity{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
 	deps := web.Deps{OAuthOn: true}
 	for _, o := range options {
 		o(&deps, &s.url)
@@ -61,9 +63,14 @@ func newSite(t *testing.T, options ...option) *site {
 	s.accounts = &fakeAccounts{now: s.clock.Now, password: map[string]string{email: password, "bob@example.org": password}, sessions: map[string]*account.Session{}}
 	s.memory.AddUser("user " + email)
 	s.memory.AddUser("user bob@example.org")
+	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
 		Issuer: s.url, DynamicRegistration: true, Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
-		Observe: func(_ context.Context, step oauth.Step) { *s.steps = append(*s.steps, step) },
+		Observe: func(_ context.Context, step oauth.Step) {
+			observing.Lock()
+			defer observing.Unlock()
+			*s.steps = append(*s.steps, step)
+		},
 		Resources: []oauth.Resource{{URI: s.url + "/mcp", Name: "Gatehouse", Scopes: []oauth.Scope{
 			{Name: home.ScopeRead, Baseline: true}, {Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
 		}}},
@@ -79,9 +86,13 @@ func newSite(t *testing.T, options ...option) *site {
 		return []connection.ScopeRule{{Name: home.ScopeRead}, {Name: home.ScopeWrite, Implies: []string{home.ScopeRead}}}
 	}
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
+	deps.Things = s.things
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
-	deps.Attempts, deps.Observer, deps.Limiter = fakeAttempts{s.clock.Now()}, s.events, limit.New(limit.Config{Now: s.clock.Now})
+	if deps.Attempts == nil {
+		deps.Attempts = fakeAttempts{s.clock.Now()}
+	}
+	deps.Observer, deps.Limiter = s.events, limit.New(limit.Config{Now: s.clock.Now})
 	deps.Log, deps.Now, deps.Rand = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), s.clock.Now, rand.Reader
 	handlers, err := web.New(deps)
 	if err != nil {
@@ -232,6 +243,11 @@ func (b *browser) post(t *testing.T, target string, form url.Values, headers ...
 
 // signedIn is a browser with a session.
 func (s *site) signedIn(t *testing.T) *browser {
+	t.Helper()
+	return s.signedInAs(t, email)
+}
+
+func (s *site) signedInAs(t *testing.T, email string) *browser {
 	t.Helper()
 	b := s.browser()
 	form := b.get(t, "/signin").form(t, "/signin")

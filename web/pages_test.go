@@ -1,14 +1,19 @@
 package web_test
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/templates"
+	"gatehouse/web"
 )
 
 func TestPageHeaders(t *testing.T) {
@@ -236,6 +241,14 @@ func TestEditConnection(t *testing.T) {
 	if form.Get("scope") != home.ScopeRead || form.Get("location") != homeID {
 		t.Errorf("the page does not start from what holds: %v", form)
 	}
+	if page := b.get(t, path); !strings.Contains(page.body, "When you end it") {
+		t.Error("the page does not tell that the connection has no end")
+	}
+	at := s.clock.Now().AddDate(0, 1, 0)
+	s.connections.list[0].ExpiresAt = &at
+	if page := b.get(t, path); !strings.Contains(page.body, at.Format("2 January 2006")) {
+		t.Error("the page does not tell when the connection ends")
+	}
 	form["scope"], form["location"] = []string{home.ScopeWrite}, []string{shopID}
 	if a := b.post(t, path, form); a.header.Get("Location") != "/settings/connections?done=saved" {
 		t.Fatalf("save: %d %s", a.status, a.body)
@@ -266,7 +279,20 @@ func TestPersonalTokens(t *testing.T) {
 		t.Fatalf("KE-106 writing over locations of different people: %d %s", a.status, a.body)
 	}
 	form.Set("confirm_cross_location", "true")
-	a = b.post(t, path, form)
+	if a = b.post(t, path, form); a.status != http.StatusSeeOther || a.header.Get("Location") != path+"/created" {
+		t.Fatalf("create: %d %s", a.status, a.body)
+	}
+	sealed := b.cookies["__Host-gatehouse-token"]
+	if sealed == "" || strings.Contains(a.header.Get("Set-Cookie"), "gth_") {
+		t.Errorf("KE-147 the token is not handed over sealed: %v", a.header.Values("Set-Cookie"))
+	}
+	for name, other := range map[string]*browser{"of another person": s.signedInAs(t, "bob@example.org"), "of another session": s.signedIn(t)} {
+		other.cookies["__Host-gatehouse-token"] = sealed
+		if a := other.get(t, path+"/created"); a.status != http.StatusSeeOther || strings.Contains(a.body, "gth_") {
+			t.Errorf("KE-147 in the browser %s: %d", name, a.status)
+		}
+	}
+	a = b.get(t, path+"/created")
 	secret := "gth_Ab3dE5fG_" + strings.Repeat("x", 43)
 	if a.status != http.StatusOK || attr(a.find("input", "id", "secret"), "value") != secret || a.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("KE-147 shown once: %d", a.status)
@@ -275,6 +301,9 @@ func TestPersonalTokens(t *testing.T) {
 		if !strings.Contains(a.body, want) {
 			t.Errorf("KE-148 ready settings lack %s", want)
 		}
+	}
+	if a := b.get(t, path+"/created"); a.header.Get("Location") != "/settings/connections" || len(s.accounts.tokens) != 1 {
+		t.Errorf("KE-147 loading the page again: %d, %d tokens", a.status, len(s.accounts.tokens))
 	}
 	list := b.get(t, "/settings/connections")
 	if strings.Contains(list.body, strings.Repeat("x", 43)) || !strings.Contains(list.body, "gth_Ab3dE5fG_…") {
@@ -299,8 +328,70 @@ func TestConnectPage(t *testing.T) {
 			t.Errorf("oauth.md §6 %q is missing", want)
 		}
 	}
+	var inFirst bool // of the list of Claude Code, the command belongs to the first step
+	for n := range page.doc.Descendants() {
+		if n.Type == html.TextNode && strings.HasPrefix(n.Data, "claude mcp add") {
+			step := n.Parent.Parent.Parent
+			inFirst = step.Data == "li" && step.PrevSibling == nil
+		}
+	}
+	if !inFirst || !strings.Contains(page.body, "npx @modelcontextprotocol/inspector") {
+		t.Errorf("oauth.md §6 the steps of the apps: %s", page.body)
+	}
 	if page.find("meta", "http-equiv", "refresh") != nil || b.get(t, "/settings/connect?watch=1").find("meta", "http-equiv", "refresh") == nil {
 		t.Error("oauth.md §6 the page refreshes by itself exactly when asked to")
+	}
+}
+
+func TestPlainHTTPBeyondThisComputer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, off)
+	b := s.signedIn(t)
+	for _, path := range []string{"/", "/settings/connect"} {
+		page := b.get(t, path)
+		if !strings.Contains(page.body, "Apps cannot connect: the public URL is plain http. Set GATEHOUSE_PUBLIC_URL to an https address.") {
+			t.Errorf("%s does not say that no app can connect", path)
+		}
+		if strings.Contains(page.body, s.url+"/mcp") || strings.Contains(page.body, "codex mcp") {
+			t.Errorf("%s shows an address that nothing answers", path)
+		}
+	}
+	if page := newSite(t).signedIn(t).get(t, "/"); strings.Contains(page.body, "Apps cannot connect") {
+		t.Error("the notice stands where apps can connect")
+	}
+}
+
+func TestAttemptLabels(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(d *web.Deps, _ *string) {
+		d.Attempts = attemptList{{App: "A", Ended: true}, {App: "B", Done: true}, {App: "C", Failed: true}, {App: "D"}}
+	})
+	page := s.signedIn(t).get(t, "/settings/connect")
+	var got []string
+	for n := range page.doc.Descendants() {
+		if strings.HasPrefix(attr(n, "class"), "badge") {
+			got = append(got, attr(n, "class")+" "+n.FirstChild.Data)
+		}
+	}
+	if want := []string{"badge Ended", "badge badge-good Connected", "badge badge-bad Did not work", "badge Under way"}; !slices.Equal(got, want) {
+		t.Errorf("oauth.md §6 labels %q", got)
+	}
+}
+
+func TestSignInBeforeAnybody(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const hint = "Nobody is here yet"
+	if strings.Contains(s.browser().get(t, "/signin").body, hint) {
+		t.Error("the hint stands where there are people")
+	}
+	clear(s.accounts.password)
+	if !strings.Contains(s.browser().get(t, "/signin").body, hint) {
+		t.Error("oauth.md §3 the page does not say where the set-up link is")
+	}
+	s.accounts.down = errors.New("down")
+	if a := s.browser().get(t, "/signin"); a.status != http.StatusOK || strings.Contains(a.body, hint) {
+		t.Errorf("without an answer: %d", a.status)
 	}
 }
 
@@ -316,6 +407,11 @@ func TestAccountPage(t *testing.T) {
 	others := "/settings/account/sessions/end-others"
 	if a := b.post(t, others, page.form(t, others)); a.status != http.StatusSeeOther || tablet.get(t, "/settings/account").status != http.StatusSeeOther || b.get(t, "/settings/account").status != http.StatusOK {
 		t.Errorf("SE-2 end the others: %d", a.status)
+	}
+	for _, want := range []string{"ends your connections and personal tokens.", "also ends your connections and personal tokens."} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("SE-2 the page does not say %q", want)
+		}
 	}
 	const path = "/settings/account/password"
 	form := page.form(t, path)

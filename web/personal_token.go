@@ -40,7 +40,7 @@ var tokenScopes = []struct{ value, scope string }{
 	{account.TokenRead, home.ScopeRead}, {account.TokenWrite, home.ScopeWrite},
 }
 
-// CreateToken makes a personal token and shows it, this once.
+// CreateToken makes a personal token and goes on to the page that shows it, this once.
 func (h *Handlers) CreateToken(c echo.Context) error {
 	session, err := h.requireSession(c)
 	if err != nil {
@@ -62,18 +62,7 @@ func (h *Handlers) CreateToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.showToken(c, created)
-}
-
-func (h *Handlers) showToken(c echo.Context, created *account.CreatedToken) error {
-	view := templates.TokenCreatedView{
-		Shell: h.shell(c, "Your new token", templates.NavConnections), Name: created.Token.Name, Secret: created.Secret,
-		Settings: clientSettings(h.mcpURL(), created.Secret),
-	}
-	if slices.Contains(created.Warnings, account.CodeCrossLocationWrite) {
-		view.Warning = "Different people share these locations. What a program reads in one, it could write into another."
-	}
-	return render(c, http.StatusOK, templates.TokenCreated(view))
+	return h.handOver(c, created)
 }
 
 // RevokeToken ends a personal token.

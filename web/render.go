@@ -38,9 +38,9 @@ var notices = map[string]string{
 	"undone":       "Undone.",
 	"ended":        "That installation is signed out. The others go on.",
 	"revoked":      "The token is revoked.",
-	"password":     "Your password is changed. Other devices are signed out and connections ended.",
+	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
 	"session":      "That device is signed out.",
-	"others":       "Everything else is signed out.",
+	"others":       "Everything else is signed out; connections and personal tokens ended.",
 }
 
 // see sends the browser to another page of ours by GET.

@@ -7,6 +7,7 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
+	"gatehouse/app/inventory"
 )
 
 // Accounts is what pages ask of the domain of people; account.Service is one.
@@ -23,6 +24,8 @@ type SignIns interface {
 	SessionBySecret(ctx context.Context, secret string) (*account.Session, error)
 	SignOut(ctx context.Context, secret string) error
 	ChangePassword(ctx context.Context, session *account.Session, current, next string, from account.Device) (*account.Session, string, error)
+	// People are asked for only to tell whether there is anybody.
+	People(ctx context.Context) ([]account.Person, error)
 }
 
 // Sessions lists and ends a person's sessions.
@@ -52,8 +55,13 @@ type Homes interface {
 	// Choices are the locations that a person can hand to an app.
 	Choices(ctx context.Context, userID string) ([]home.Access, error)
 	LocationsOf(ctx context.Context, userID string) ([]home.Membership, error)
-	// PrincipalOfPerson is a person who acts in the browser.
+	// PrincipalOfPerson is somebody who acts in a browser themselves.
 	PrincipalOfPerson(ctx context.Context, p account.Person) (*home.Principal, error)
+}
+
+// Things is what pages ask of the inventory; inventory.Service is one.
+type Things interface {
+	GetThing(ctx context.Context, p *home.Principal, at inventory.At, thingID string) (inventory.ThingDetail, error)
 }
 
 // Connections is what pages ask of the domain of connections; connection.Service is one.
@@ -74,9 +82,9 @@ type Attempt struct {
 	// App is the client's name as far as known.
 	App       string
 	StartedAt time.Time
-	// Failed says that a check refused, Done that the attempt came to its end.
-	Failed, Done bool
-	Steps        []AttemptStep
+	// Failed says that a check refused, Done that the app was connected, Ended that it was and is no more.
+	Failed, Done, Ended bool
+	Steps               []AttemptStep
 }
 
 // AttemptStep is one step of an attempt, in words for people.

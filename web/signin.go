@@ -68,7 +68,17 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	}
 	view.Shell = h.shell(c, "Sign in", "")
 	view.Token = visitOf(c).formToken(purposeSignIn)
+	view.Nobody = h.nobodyYet(c)
 	return render(c, status, templates.SignIn(view))
+}
+
+// nobodyYet reports whether there is no person who could sign in. The page is of use without the answer.
+func (h *Handlers) nobodyYet(c echo.Context) bool {
+	people, err := h.accounts.People(c.Request().Context())
+	if err != nil {
+		h.log.WarnContext(c.Request().Context(), "could not tell whether there is anybody", "cause", err)
+	}
+	return err == nil && len(people) == 0
 }
 
 // SignIn checks address and password and opens a session.

@@ -9,6 +9,9 @@ import (
 // linkLife is how long a one-time link works.
 const linkLife = 24 * time.Hour
 
+// setupLinks is how many setup links work at once. A program that is restarted over and over must not pile them up.
+const setupLinks = 10
+
 // Link is a one-time link: setup (makes the first administrator) or reset (another password for its person).
 type Link struct {
 	ID string
@@ -21,8 +24,9 @@ type Link struct {
 
 // LinkStore keeps one-time links. A link is used up by one conditional update.
 type LinkStore interface {
-	// ReplaceSetupLink writes a setup link in place of earlier ones, while there is no person. It reports whether it did.
-	ReplaceSetupLink(ctx context.Context, l Link) (bool, error)
+	// AddSetupLink writes a setup link beside at most keep-1 earlier ones that still work, while there is no person. It
+	// reports whether it did.
+	AddSetupLink(ctx context.Context, l Link, keep int) (bool, error)
 	// ReplaceResetLink writes a reset link in place of the person's earlier ones; ErrNotFound for a disabled person.
 	ReplaceResetLink(ctx context.Context, l Link) error
 	// LinkOpen reports whether a link of either kind (by userID being empty or not) can still be used, and by whom.
@@ -36,13 +40,14 @@ type LinkStore interface {
 }
 
 // EnsureSetupLink makes the link with which the first administrator is made, while there is no person in the database;
-// otherwise it gives "". An earlier link stops working: only the latest start's link is to be found in the log.
+// otherwise it gives "". Processes that start on one database each print a link of their own, and any of them may be the one
+// whose output somebody reads: so the latest links work until one of them is used or there is a person.
 func (s *Service) EnsureSetupLink(ctx context.Context) (string, error) {
 	l, token, err := s.newLink("", prefixSetup)
 	if err != nil {
 		return "", err
 	}
-	made, err := s.store.ReplaceSetupLink(ctx, *l)
+	made, err := s.store.AddSetupLink(ctx, *l, setupLinks)
 	if err != nil {
 		return "", fmt.Errorf("make setup link: %w", err)
 	}

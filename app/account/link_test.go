@@ -32,7 +32,11 @@ func TestSetupLink(t *testing.T) {
 			t.Errorf("token %q", old)
 		}
 		token := f.setupToken(t)
-		wantCode(t, f.CheckSetup(ctx, old), account.CodeGone) // a new start replaces the old link
+		for name, link := range map[string]string{"first": old, "second": token} { // whichever output somebody reads
+			if err := f.CheckSetup(ctx, link); err != nil {
+				t.Errorf("the %s of two starts' links: %v", name, err)
+			}
+		}
 		f.clock.Advance(24*time.Hour - time.Millisecond)
 		if err := f.CheckSetup(ctx, token); err != nil {
 			t.Error(err)
@@ -42,6 +46,7 @@ func TestSetupLink(t *testing.T) {
 		_, err := f.CompleteSetup(ctx, token, first("ada@example.org"))
 		wantCode(t, err, account.CodeGone)
 
+		other := f.setupToken(t)
 		token = f.setupToken(t)
 		_, err = f.CompleteSetup(ctx, token, account.NewPerson{Email: "ada@example.org", Password: "short"})
 		wantCode(t, err, account.CodeValidation) // and the link can be tried again
@@ -61,10 +66,28 @@ func TestSetupLink(t *testing.T) {
 			t.Errorf("locations %+v", list)
 		}
 		f.signIn(t, "ada@example.org", goodPassword)
-		_, err = f.CompleteSetup(ctx, token, first("eva@example.org"))
-		wantCode(t, err, account.CodeGone)
+		for _, link := range []string{token, other} { // all links are over when one was used
+			_, err = f.CompleteSetup(ctx, link, first("eva@example.org"))
+			wantCode(t, err, account.CodeGone)
+		}
 		if link, err := f.EnsureSetupLink(ctx); link != "" || err != nil {
 			t.Errorf("with a person in the database: %q, %v", link, err)
+		}
+	})
+}
+
+func TestSetupLinksDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *fixture) {
+		var links []string
+		for range 12 {
+			links = append(links, f.setupToken(t))
+			f.clock.Advance(time.Second)
+		}
+		for i, link := range links {
+			if err := f.CheckSetup(ctx, link); (err == nil) != (i >= 2) {
+				t.Errorf("link %d of 12: %v; want the latest ten to work", i, err)
+			}
 		}
 	})
 }
@@ -80,7 +103,7 @@ func TestSetupLinkWithdrawn(t *testing.T) {
 	})
 }
 
-// The link makes one person, whichever process it is used on and however often at once.
+// The links of two starts make one person, whichever process they are used on and however often at once.
 func TestSetupLinkRace(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -98,13 +121,13 @@ func TestSetupLinkRace(t *testing.T) {
 }
 
 func raceSetup(t *testing.T, a, b *fixture) {
-	token := a.setupToken(t)
+	tokens := []string{a.setupToken(t), b.setupToken(t)}
 	won := race(t, account.CodeGone, func(n int) error {
 		f := a
 		if n%2 == 1 {
 			f = b
 		}
-		_, err := f.CompleteSetup(ctx, token, first(strings.Repeat("a", n+1)+"@example.org"))
+		_, err := f.CompleteSetup(ctx, tokens[n/2%2], first(strings.Repeat("a", n+1)+"@example.org"))
 		return err
 	})
 	people, err := b.People(ctx)

@@ -4,6 +4,8 @@ const again = "Remove the connector in the app and add it again."
 
 // advice is what to do when a check refused.
 var advice = map[string]string{
+	"host":                  "The app reached this server under another name than its public URL. Use the public URL in the app; an administrator checks that URL, and that the proxy passes Host on unchanged.",
+	"origin":                "The app runs in a browser page that may not call this server. An administrator can allow its origin.",
 	"client":                "The app names a registration that is not here any more. " + again,
 	"client_id":             "The app sent no client id, or one that is not known here. " + again,
 	"client_blocked":        "An administrator blocked this app. Only an administrator can let it in again.",

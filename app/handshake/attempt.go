@@ -3,6 +3,7 @@ package handshake
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,27 @@ type Attempt struct {
 
 // Done reports whether the app came through: it holds tokens.
 func (a *Attempt) Done() bool { return a.ConnectionID != "" && !a.Failed }
+
+// Fetched reports whether the app once fetched its tokens. It needs the steps.
+func (a *Attempt) Fetched() bool {
+	return slices.ContainsFunc(a.Steps, func(s AttemptStep) bool { return s.Step == StepCodeRedeemed && s.OK })
+}
+
+// endings are the checks that refuse a renewal because what was approved had come to its end: nothing went wrong.
+var endings = []string{
+	"account", "resource_gone", "connection_ended", "connection_expired", "family_ended", "family_limit", "refresh_expired", "refresh_reuse",
+}
+
+// Ended reports whether the app was connected until what was approved came to its end, as its last renewal shows. It
+// needs the steps.
+func (a *Attempt) Ended() bool {
+	if len(a.Steps) == 0 {
+		return false
+	}
+	last := a.Steps[len(a.Steps)-1]
+	renewal := last.Step == StepTokenRefreshed || last.Step == StepReuseDetected
+	return renewal && !last.OK && slices.Contains(endings, last.Check)
+}
 
 // AttemptStep is one step of an attempt.
 type AttemptStep struct {

@@ -15,7 +15,7 @@ type CheckStore interface {
 
 // ErrWrongKey says that the database was set up with another key.
 var ErrWrongKey = errors.New("the secret key is not the one this database was set up with. " +
-	"Set GATEHOUSE_SECRET_KEY (or restore the key file) to the original key; " +
+	"Set GATEHOUSE_SECRET_KEY or GATEHOUSE_SECRET_KEY_FILE to the original key, or restore the file secret.key in the data folder; " +
 	"without it signing keys and seeds in the database cannot be read")
 
 var checkText = []byte("gatehouse sealing check")

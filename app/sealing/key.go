@@ -20,15 +20,12 @@ type Source struct {
 	KeyFile string
 	// DataFile is the key file in the data folder, used when neither is given.
 	DataFile string
-	// Create lets a first start make DataFile: where the database is in the same folder and nobody else can have made
-	// another key for it.
+	// Create lets a first start make DataFile: while the database was not set up with a key.
 	Create bool
 }
 
-// ErrNoKey says that no key was given and none may be made.
-var ErrNoKey = errors.New("no secret key: set GATEHOUSE_SECRET_KEY to 32 random bytes in base64 or hex " +
-	"(for example the output of: openssl rand -base64 32), or GATEHOUSE_SECRET_KEY_FILE to a file that holds them. " +
-	"All processes on one database need the same key")
+// ErrNoKey says that the database has a key already and it is not here. A new one would not open what is in the database.
+var ErrNoKey = errors.New("the secret key is missing")
 
 // Load gives the key. It makes DataFile when it may and nothing else is there; an existing file is never written to.
 func (s Source) Load(rand io.Reader) ([]byte, error) {
@@ -43,16 +40,25 @@ func (s Source) Load(rand io.Reader) ([]byte, error) {
 		return key, nil
 	}
 	if s.KeyFile != "" {
-		return readKey(s.KeyFile)
+		key, err := readKey(s.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("GATEHOUSE_SECRET_KEY_FILE: %w", err)
+		}
+		return key, nil
 	}
 	key, err := readKey(s.DataFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 	if !s.Create {
-		return nil, ErrNoKey
+		return nil, fmt.Errorf("%w: this database was set up with one. Restore it as %s (GATEHOUSE_DATA_DIR is that file's folder), "+
+			"or set GATEHOUSE_SECRET_KEY or GATEHOUSE_SECRET_KEY_FILE to it. Do not make a new one: it would not open this database",
+			ErrNoKey, s.DataFile)
 	}
-	return createKey(s.DataFile, rand)
+	if key, err = createKey(s.DataFile, rand); err != nil {
+		return nil, fmt.Errorf("%w (the folder, GATEHOUSE_DATA_DIR, must be one that this user can write in; or set GATEHOUSE_SECRET_KEY)", err)
+	}
+	return key, nil
 }
 
 // ParseKey reads a key in hexadecimal or any of base64's forms.
@@ -78,7 +84,7 @@ func readKey(path string) ([]byte, error) {
 	}
 	key, err := ParseKey(string(text))
 	if err != nil {
-		return nil, fmt.Errorf("secret key file %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return key, nil
 }

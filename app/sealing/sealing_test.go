@@ -99,8 +99,20 @@ func TestKeySources(t *testing.T) {
 			t.Errorf("KY-6 the error shows the key: %v", err)
 		}
 	}
-	if _, err := (sealing.Source{DataFile: missing}).Load(rand.Reader); !errors.Is(err, sealing.ErrNoKey) || !strings.Contains(err.Error(), "GATEHOUSE_SECRET_KEY") {
-		t.Errorf("KY-4 without a key: %v", err)
+	_, err := sealing.Source{DataFile: missing}.Load(rand.Reader)
+	if !errors.Is(err, sealing.ErrNoKey) {
+		t.Fatalf("KY-4 without a key: %v", err)
+	}
+	for _, want := range []string{missing, "GATEHOUSE_SECRET_KEY", "Restore", "Do not make a new one"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the database has a key, and this does not lead back to it: %v; want %q", err, want)
+		}
+	}
+	if _, err := (sealing.Source{KeyFile: missing}).Load(rand.Reader); !strings.Contains(err.Error(), "GATEHOUSE_SECRET_KEY_FILE") {
+		t.Errorf("the setting is not named: %v", err)
+	}
+	if _, err := (sealing.Source{DataFile: filepath.Join(file, "secret.key"), Create: true}).Load(rand.Reader); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a folder that is none: %v", err)
 	}
 	if text, _ := os.ReadFile(broken); string(text) != "short" {
 		t.Error("KY-4 an existing key file was overwritten")

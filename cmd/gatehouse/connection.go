@@ -27,9 +27,9 @@ func (c connectionListCmd) Run(e *env) error {
 		return e.print(list, func(w io.Writer) {
 			rows := make([][]any, len(list))
 			for i, x := range list {
-				rows[i] = []any{x.User, x.ClientName, x.ClientHost, strings.Join(x.Scopes, " "), x.CreatedAt, x.LastUsedAt, x.EndedReason, x.ID}
+				rows[i] = []any{x.User, x.ClientName, x.ClientHost, strings.Join(x.Scopes, " "), x.CreatedAt, x.LastUsedAt, x.ExpiresAt, x.EndedReason, x.ID}
 			}
-			table(w, "PERSON\tAPP\tHOST\tSCOPES\tCREATED\tLAST USED\tENDED\tID", rows)
+			table(w, "PERSON\tAPP\tHOST\tSCOPES\tCREATED\tLAST USED\tEXPIRES\tENDED\tID", rows)
 		})
 	})
 }

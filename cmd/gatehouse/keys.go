@@ -8,8 +8,8 @@ import (
 
 type keysCmd struct {
 	List   keysListCmd   `cmd:"" help:"List signing keys."`
-	Rotate keysRotateCmd `cmd:"" help:"Sign with the next key from now on."`
-	Drop   keysDropCmd   `cmd:"" help:"Drop a key at once; tokens signed with it stop working."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign with the next key from now on. New keys are of GATEHOUSE_SIGNING_ALGORITHM: give the server's."`
+	Drop   keysDropCmd   `cmd:"" help:"Drop a key at once; tokens signed with it stop working. A new key is of GATEHOUSE_SIGNING_ALGORITHM: give the server's."`
 }
 
 type keysListCmd struct{}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	_ "time/tzdata" // zone names work on machines and images without zone files
 
@@ -27,8 +29,8 @@ const (
 )
 
 type cli struct {
-	app.Config
-	JSON bool `name:"json" help:"Print JSON."`
+	app.Config `group:"settings"`
+	JSON       bool `name:"json" help:"Print JSON."`
 
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database up to date, or show where it stands."`
@@ -56,14 +58,12 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	var c cli
 	exit := -1
-	parser, err := kong.New(&c, kong.Name("gatehouse"), kong.Writers(out, errOut), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(func(code int) { exit = code }),
-		kong.Description("Lets people connect AI apps to what they own and run, and stay in charge of it."))
+	parser, err := newParser(&c, out, errOut, func(code int) { exit = code })
 	if err != nil {
 		fmt.Fprintln(errOut, "gatehouse:", err)
 		return exitFailed
 	}
-	command, err := parser.Parse(args)
+	command, err := parser.Parse(dashedIDs(wordHelp(args)))
 	if exit >= 0 { // --help was asked for
 		return exit
 	}
@@ -85,6 +85,55 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		fmt.Fprintln(errOut, "gatehouse:", app.Explain(err))
 		return exitFailed
 	}
+}
+
+// newParser makes the parser of the command line. In its help a command's own flags come first, then those that all have,
+// then the settings, which are the same everywhere.
+func newParser(c *cli, out, errOut io.Writer, exit func(int)) (*kong.Kong, error) {
+	parser, err := kong.New(c, kong.Name("gatehouse"), kong.Writers(out, errOut), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Exit(exit),
+		kong.ExplicitGroups([]kong.Group{{Key: "settings", Title: "Settings (flag or environment variable):"}}),
+		kong.Description("Lets people connect AI apps to what they own and run, and stay in charge of it."))
+	if err != nil {
+		return nil, fmt.Errorf("read commands: %w", err)
+	}
+	common := &kong.Group{Key: "common", Title: "Flags of every command:"}
+	for _, f := range parser.Model.Flags {
+		if f.Group == nil {
+			f.Group = common
+		}
+	}
+	return parser, nil
+}
+
+// wordHelp reads "help" before a command as --help after it.
+func wordHelp(args []string) []string {
+	if len(args) == 0 || args[0] != "help" {
+		return args
+	}
+	return append(slices.Clone(args[1:]), "--help")
+}
+
+// keyID is the form of a key id: a thumbprint in base64url, which can begin with a dash (RFC 7638).
+var keyID = regexp.MustCompile(`^-[\w-]{42}$`)
+
+// dashedIDs moves ids that look like flags behind the --, where they are not read as such. No flag is that long.
+func dashedIDs(args []string) []string {
+	var words, ids []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(append(words, args[i:]...), ids...)
+		}
+		if keyID.MatchString(arg) {
+			ids = append(ids, arg)
+		} else {
+			words = append(words, arg)
+		}
+	}
+	if len(ids) == 0 {
+		return words
+	}
+	return append(append(words, "--"), ids...)
 }
 
 type versionCmd struct{}

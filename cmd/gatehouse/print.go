@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,12 +58,14 @@ func plain(cell any) string {
 	return app.PlainText(fmt.Sprint(cell))
 }
 
-// open opens what the commands work on.
-func (e *env) open() (*app.Admin, error) { return app.OpenAdmin(e.ctx, e.cfg, e.errOut) }
+// with opens the installation, runs f and closes. Nothing is made where there is none.
+func (e *env) with(f func(a *app.Admin) error) error { return e.on(app.OpenAdmin, f) }
 
-// with opens, runs f and closes.
-func (e *env) with(f func(a *app.Admin) error) error {
-	a, err := e.open()
+// withNew is with for what may be the first thing that is done: it makes database and key.
+func (e *env) withNew(f func(a *app.Admin) error) error { return e.on(app.OpenOrSetUp, f) }
+
+func (e *env) on(open func(context.Context, app.Config, io.Writer) (*app.Admin, error), f func(a *app.Admin) error) error {
+	a, err := open(e.ctx, e.cfg, e.errOut)
 	if err != nil {
 		return err
 	}

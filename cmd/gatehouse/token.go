@@ -47,9 +47,9 @@ func (c tokenListCmd) Run(e *env) error {
 		return e.print(list, func(w io.Writer) {
 			rows := make([][]any, len(list))
 			for i, t := range list {
-				rows[i] = []any{t.Name, t.Lookup, t.Scope, t.CreatedAt, t.LastUsedAt, t.Ended, t.ID}
+				rows[i] = []any{t.Name, t.Lookup, t.Scope, t.CreatedAt, t.LastUsedAt, t.ExpiresAt, t.Ended, t.ID}
 			}
-			table(w, "NAME\tBEGINS\tSCOPE\tCREATED\tLAST USED\tENDED\tID", rows)
+			table(w, "NAME\tBEGINS\tSCOPE\tCREATED\tLAST USED\tEXPIRES\tENDED\tID", rows)
 		})
 	})
 }

@@ -34,7 +34,7 @@ func (c userAddCmd) Run(e *env) error {
 			return err
 		}
 	}
-	return e.with(func(a *app.Admin) error {
+	return e.withNew(func(a *app.Admin) error {
 		u, link, err := a.AddUser(e.ctx, app.NewUser{Email: c.Email, Name: c.Name, Admin: c.Admin, Password: password})
 		if err != nil {
 			return err

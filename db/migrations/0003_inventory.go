@@ -127,6 +127,8 @@ var inventory = Migration{
 		`CREATE INDEX things_place ON things (place_id)`,
 		`CREATE INDEX things_container ON things (container_id)`,
 		`CREATE INDEX things_name ON things (location_id, name_key, id)`,
+		`CREATE INDEX things_containers ON things (location_id) WHERE is_container AND trashed_at IS NULL`,
+		`CREATE INDEX things_ended ON things (location_id, name_key, id) WHERE lifecycle <> 'in_use'`,
 		`CREATE TABLE thing_aliases (
 			thing_id {id} NOT NULL REFERENCES things (id) ON DELETE CASCADE,
 			position {int} NOT NULL,
@@ -181,7 +183,7 @@ var inventory = Migration{
 			weight {int} NOT NULL,
 			PRIMARY KEY (location_id, token, thing_id)
 		)`,
-		`CREATE INDEX search_tokens_thing ON search_tokens (thing_id)`,
+		`CREATE INDEX search_tokens_thing ON search_tokens (thing_id, token, weight)`,
 		`CREATE TABLE events (
 			id {id} PRIMARY KEY,
 			location_id {id} NOT NULL REFERENCES locations (id) ON DELETE CASCADE,

@@ -28,7 +28,7 @@ type TokenReader interface {
 
 // Event is what the endpoint tells its observer about a request it refused or let through.
 type Event struct {
-	// Outcome is "challenged" (no token), "refused" (bad token), or "accepted".
+	// Outcome is "host_refused", "origin_refused", "challenged" (no token), "refused" (bad token), or "accepted".
 	Outcome   string
 	Reason    string
 	Principal *home.Principal
@@ -47,7 +47,7 @@ type Config struct {
 	Address func(*http.Request) string
 	// RequestID gives the request's id.
 	RequestID func(http.ResponseWriter) string
-	// Observe, when set, is told of the bearer step. It must not block.
+	// Observe, when set, is told of refused hosts and origins and of the bearer step. It must not block.
 	Observe func(r *http.Request, e Event)
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -55,6 +55,12 @@ type Config struct {
 
 // Endpoint is the guarded endpoint, an http.Handler.
 type Endpoint struct{ cfg Config }
+
+// What is said to those whose Host or Origin is refused.
+const (
+	hostRefused   = "This Host is not served here. Use the public URL of this server."
+	originRefused = "This Origin is not allowed here."
+)
 
 // New makes an endpoint.
 func New(cfg Config) *Endpoint { return &Endpoint{cfg: cfg} }
@@ -68,13 +74,18 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.setCORS(h, origin)
 	switch {
 	case r.Method == http.MethodOptions:
+		if !p.originAllowed(origin) { // the browser stops here, so that nothing else will tell of it
+			e.observe(r, Event{Outcome: "origin_refused", Reason: originRefused})
+		}
 		p.preflight(w, r)
 		return
 	case !p.hostAllowed(r.Host):
-		refuse(w, http.StatusForbidden, "This Host is not served here. Use the public URL of this server.")
+		e.observe(r, Event{Outcome: "host_refused", Reason: hostRefused})
+		refuse(w, http.StatusForbidden, hostRefused)
 		return
 	case len(r.Header.Values("Origin")) > 1 || !p.originAllowed(origin):
-		refuse(w, http.StatusForbidden, "This Origin is not allowed here.")
+		e.observe(r, Event{Outcome: "origin_refused", Reason: originRefused})
+		refuse(w, http.StatusForbidden, originRefused)
 		return
 	case r.ContentLength > p.BodyLimit:
 		refuse(w, http.StatusRequestEntityTooLarge, "The request body is too large.")

@@ -213,7 +213,12 @@ func TestHostAndOrigin(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			rec := newWorld().ask("POST", append(c.head, token)...)
+			w := newWorld()
+			rec := w.ask("POST", append(c.head, token)...)
+			told := w.events[0].Outcome
+			if refused := strings.HasSuffix(told, "_refused"); refused != (c.status == 403) || strings.HasPrefix(told, "host") && !strings.HasPrefix(c.head[0], "Host") {
+				t.Errorf("the observer was told %q of a %d", told, c.status)
+			}
 			if rec.Code != c.status || rec.Header().Get("Access-Control-Allow-Origin") != c.cors {
 				t.Errorf("%d, CORS %q", rec.Code, rec.Header().Get("Access-Control-Allow-Origin"))
 			}
@@ -238,12 +243,15 @@ func TestPreflight(t *testing.T) {
 	if !strings.Contains(rec.Header().Get("Access-Control-Expose-Headers"), "WWW-Authenticate") {
 		t.Error("CO-3 the challenge is not exposed")
 	}
+	if w.reads != 0 || len(w.events) != 0 {
+		t.Error("CO-1 a preflight was authenticated")
+	}
 	rec = w.ask("OPTIONS", "Origin: https://evil.example")
 	if rec.Code != http.StatusNoContent || rec.Header().Get("Access-Control-Allow-Headers") != "" {
 		t.Errorf("a foreign preflight: %d %v", rec.Code, rec.Header())
 	}
-	if w.reads != 0 || len(w.events) != 0 {
-		t.Error("CO-1 a preflight was authenticated")
+	if w.reads != 0 || len(w.events) != 1 || w.events[0].Outcome != "origin_refused" {
+		t.Errorf("a foreign preflight: %d reads, events %+v; the browser goes no further, so it must be told of", w.reads, w.events)
 	}
 }
 
