@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatehouse/app/apptest"
@@ -49,14 +50,15 @@ func conformance(t *testing.T, args ...string) (string, error) {
 func withToken(t *testing.T, scopes ...string) (mcpURL string) {
 	t.Helper()
 	var target *url.URL
-	token := ""
+	var token atomic.Value // the proxy serves the client's own way to its token, too
+	token.Store("")
 	proxy := httptest.NewUnstartedServer(nil)
 	proxy.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(pr *httputil.ProxyRequest) {
 			pr.Out.URL.Scheme, pr.Out.URL.Host = target.Scheme, target.Host
 			pr.Out.Host = pr.In.Host
-			if token != "" && strings.HasPrefix(pr.In.URL.Path, "/mcp") {
-				pr.Out.Header.Set("Authorization", "Bearer "+token)
+			if t := token.Load().(string); t != "" && strings.HasPrefix(pr.In.URL.Path, "/mcp") {
+				pr.Out.Header.Set("Authorization", "Bearer "+t)
 			}
 		}}
 		p.ServeHTTP(w, r)
@@ -71,7 +73,7 @@ func withToken(t *testing.T, scopes ...string) (mcpURL string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token = connected(t, c, b).AccessToken
+	token.Store(connected(t, c, b).AccessToken)
 	return public + "/mcp"
 }
 

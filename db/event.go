@@ -133,10 +133,10 @@ func (e *eventRow) record() (activity.Record, error) {
 	r := activity.Record{
 		Entry: activity.Entry{
 			ID: e.ID, Action: e.Action, SubjectType: e.SubjectType, SubjectID: e.SubjectID, RelatedID: deref(e.RelatedID),
-			CompanionOf: deref(e.CompanionOf), Undo: json.RawMessage(e.Undo),
+			CompanionOf: deref(e.CompanionOf), Undo: json.RawMessage(e.Undo), UndoOf: deref(e.UndoOf),
 		},
 		Seq: e.Seq, At: e.At.T, LocationID: e.LocationID, BatchID: e.BatchID, UndoUntil: e.UndoUntil.ptr(),
-		UndoneBy: deref(e.UndoneBy), UndoOf: deref(e.UndoOf),
+		UndoneBy: deref(e.UndoneBy),
 		Actor: activity.Actor{
 			Type: activity.ActorType(e.ActorType), UserID: deref(e.UserID), ConnectionID: deref(e.ConnectionID),
 			TokenID: deref(e.TokenID), AddonID: deref(e.AddonID), Via: e.Via, IP: deref(e.IP), RequestID: e.RequestID,

@@ -6,8 +6,10 @@ import "github.com/a-h/templ"
 type ConnectionsView struct {
 	Shell       ShellView
 	Connections []ConnectionView
-	Tokens      []TokenView
-	NewToken    NewTokenView
+	// Ended are connections and tokens that ended within the time in which what they did can be undone.
+	Ended    []EndedView
+	Tokens   []TokenView
+	NewToken NewTokenView
 }
 
 // ConnectionView is one connected app.
@@ -25,6 +27,8 @@ type ConnectionView struct {
 	LastUse  string
 	Expires  *TimeView
 	Edit     templ.SafeURL
+	// Activity leads to what the app wrote.
+	Activity templ.SafeURL
 	// EndAction ends the connection; EndToken is its form token.
 	EndAction     templ.SafeURL
 	EndToken      string
@@ -50,7 +54,9 @@ type InstallationView struct {
 
 // TokenView is one personal token in the list.
 type TokenView struct {
-	Name      string
+	Name string
+	// Activity leads to what was written with the token.
+	Activity  templ.SafeURL
 	Lookup    string
 	Scope     string
 	Locations []string

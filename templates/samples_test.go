@@ -58,7 +58,7 @@ var connections = ConnectionsView{
 			ID: "c1", App: AppView{Name: "Claude", Host: "claude.ai"}, Resource: "Gatehouse (https://home.example/mcp)",
 			Scopes: []string{"see your things", "change your things"}, Located: true, Locations: []string{"Home", "Workshop"},
 			Created: at("3 November 2025"), LastUsed: atp("4 minutes ago"), LastUse: "for where_is from 160.79.104.10",
-			Edit: "/settings/connections/c1", EndAction: "/settings/connections/c1/disconnect", EndToken: "token-end",
+			Edit: "/settings/connections/c1", Activity: "/settings/connections/c1/activity", EndAction: "/settings/connections/c1/disconnect", EndToken: "token-end",
 			Reused: []ReuseView{{Device: "Claude Code on macOS", At: at("3 days ago")}},
 			Installations: []InstallationView{{
 				Device: "Claude", FirstSeen: at("3 November 2025"), LastUsed: atp("4 minutes ago"),
@@ -67,12 +67,14 @@ var connections = ConnectionsView{
 		},
 		{
 			ID: "c2", App: AppView{Name: "Claude Code"}, Resource: "Gatehouse (https://home.example/mcp)", Scopes: []string{"see your things"},
-			Located: true, Created: at("2 days ago"), Expires: atp("1 April 2026"), Edit: "/settings/connections/c2",
+			Located: true, Created: at("2 days ago"), Expires: atp("1 April 2026"), Edit: "/settings/connections/c2", Activity: "/settings/connections/c2/activity",
 			EndAction: "/settings/connections/c2/disconnect", EndToken: "token-end",
 		},
 	},
+	Ended: []EndedView{{Name: "Cursor", Ended: at("3 hours ago"), Activity: "/settings/connections/c3/activity"}},
 	Tokens: []TokenView{{
 		Name: "Backup script", Lookup: "Ab3dE5fG", Scope: "see your things", Locations: []string{"Home"}, Created: at("12 days ago"),
+		Activity:  "/settings/connections/tokens/t1/activity",
 		EndAction: "/settings/connections/tokens/t1/revoke", EndToken: "token-revoke",
 	}},
 	NewToken: NewTokenView{
@@ -112,6 +114,22 @@ var account = AccountView{
 var created = TokenCreatedView{
 	Shell: titled("Your new token", NavConnections), Name: "Backup script", Secret: "gth_Ab3dE5fG_secret", Warning: "Different people share these locations.",
 	Settings: []SnippetView{{Title: "Cursor", Where: "Add to ~/.cursor/mcp.json.", Text: "{\n  \"mcpServers\": {}\n}"}},
+}
+
+var activity = ActivityView{
+	Shell: titled("What Claude did", NavConnections), App: &AppView{Name: "Claude", Host: "claude.ai"},
+	All: &UndoAllView{Action: "/settings/connections/c1/activity/undo", Token: "token-undo-all", Choices: []ChoiceView{
+		{Value: "hour", Title: "The last hour", Ticked: true}, {Value: "day", Title: "The last 24 hours"}}},
+	Entries: []ActivityEntryView{
+		{At: at("just now"), Summary: "Changed the name and notes of “Cordless drill”.", Location: "Home", Action: "/settings/connections/c1/activity/e3/undo",
+			Token: "token-undo", UndoUntil: atp("9 March 2026"), Changes: []ChangeView{
+				{Field: "name", From: "Drill", To: "Cordless drill"}, {Field: "notes", To: "Lent to Bob"}, {Field: "value", Hidden: true}}},
+		{At: at("2 hours ago"), Summary: "Moved “Drill”.", Location: "Home", State: "undone 1 hour ago by Ada Lovelace",
+			Changes: []ChangeView{{Field: "place", From: "Attic", To: "Garage"}}},
+		{At: at("12 days ago"), Summary: "Added “Drill”.", Location: "Workshop", State: "too old to be undone", Folded: true,
+			Changes: []ChangeView{{Field: "name", To: "Drill"}, {Field: "quantity", To: "1"}}},
+	},
+	Older: "/settings/connections/c1/activity?before=50.e1",
 }
 
 var thing = ThingView{
@@ -168,6 +186,10 @@ func samples() []sample {
 		both("connections_empty", Connections, ConnectionsView{Shell: shell, NewToken: NewTokenView{Unavailable: "Personal tokens need an https address."}}),
 		both("connection_edit", ConnectionEdit, ConnectionEditView{Shell: titled("Claude", NavConnections), App: AppView{Name: "Claude", Trusted: true},
 			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}, Expires: atp("1 April 2026")}),
+		both("activity", Activity, activity),
+		both("activity_result", Activity, ActivityView{Shell: titled("What Claude did", NavConnections), Ended: true,
+			Problem: "Not undone. Moved “Drill”. It was undone already.", Newer: "/settings/connections/c1/activity",
+			Result: &UndoResultView{Summary: "Undone: 3 changes.", Refused: []RefusedView{{What: "Moved “Drill”.", Why: "The place was changed since by Ada. Undo the later change first."}}}}),
 		both("token_created", TokenCreated, created),
 		less("connect", Connect, connect, func(v *ConnectView) { v.Unavailable = "" }),
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",

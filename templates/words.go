@@ -40,3 +40,10 @@ func stepCount(n int) string {
 	}
 	return strconv.Itoa(n) + " steps"
 }
+
+func fieldCount(n int) string {
+	if n == 1 {
+		return "1 field"
+	}
+	return strconv.Itoa(n) + " fields"
+}

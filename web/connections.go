@@ -42,6 +42,9 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	for i := range list {
 		view.Connections = append(view.Connections, h.connectionView(v, &list[i]))
 	}
+	if view.Ended, err = h.ended(ctx, session.UserID); err != nil {
+		return err
+	}
 	if err := h.addTokens(ctx, v, session.UserID, &view, form); err != nil {
 		return err
 	}
@@ -54,7 +57,7 @@ func (h *Handlers) connectionView(v *visit, c *connection.Connection) templates.
 	view := templates.ConnectionView{
 		ID: c.ID, App: connectedApp(c.Client), Resource: h.nameOfResource(c.Resource), Scopes: shortScopes(c.Scopes),
 		Locations: locationNames(c.Locations), Created: h.timeView(c.CreatedAt), Expires: h.timeViewOf(c.ExpiresAt),
-		Located: h.located(c.Resource), Edit: templ.SafeURL(path), EndAction: templ.SafeURL(path + "/disconnect"),
+		Located: h.located(c.Resource), Edit: templ.SafeURL(path), Activity: templ.SafeURL(activityPath(c.ID)), EndAction: templ.SafeURL(path + "/disconnect"),
 		EndToken: v.formToken(purposeDisconnect(c.ID)),
 	}
 	if c.LastUsed != nil {

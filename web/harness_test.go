@@ -40,6 +40,7 @@ type site struct {
 	memory      *oauthtest.Memory
 	accounts    *fakeAccounts
 	connections *fakeConnections
+	activity    *fakeActivity
 	things      *fakeThings
 	events      *events
 	steps       *[]oauth.Step
@@ -54,7 +55,7 @@ func off(d *web.Deps, _ *string) { d.OAuthOn = false }
 
 func newSite(t *testing.T, options ...option) *site {
 	t.Helper()
-	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, things: &fakeThings{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
+	s := &site{url: "https://home.example", clock: oauthtest.NewClock(), memory: oauthtest.NewMemory(), connections: &fakeConnections{}, things: &fakeThings{}, activity: &fakeActivity{}, events: &events{}, log: &bytes.Buffer{}, steps: &[]oauth.Step{}}
 	deps := web.Deps{OAuthOn: true}
 	for _, o := range options {
 		o(&deps, &s.url)
@@ -87,6 +88,7 @@ func newSite(t *testing.T, options ...option) *site {
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
 	deps.Things = s.things
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
+	deps.Activity = s.activity
 	if deps.Attempts == nil {
 		deps.Attempts = fakeAttempts{s.clock.Now()}
 	}

@@ -99,6 +99,7 @@ func (h *Handlers) addTokens(ctx context.Context, v *visit, userID string, view 
 func (h *Handlers) tokenView(v *visit, t *account.PersonalToken, names map[string]string) templates.TokenView {
 	view := templates.TokenView{
 		Name: t.Name, Lookup: t.Lookup, Created: h.timeView(t.CreatedAt), LastUsed: h.timeViewOf(t.LastUsedAt), Expires: h.timeViewOf(t.ExpiresAt),
+		Activity:  templ.SafeURL(tokenActivityPath(t.ID)),
 		EndAction: templ.SafeURL(connectionsPath + "/tokens/" + url.PathEscape(t.ID) + "/revoke"), EndToken: v.formToken(purposeRevokeToken(t.ID)),
 	}
 	for _, s := range tokenScopes {

@@ -35,6 +35,7 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 var notices = map[string]string{
 	"disconnected": "Disconnected. The app's next call is refused.",
 	"saved":        "Saved. It holds from the app's next call.",
+	"undone":       "Undone.",
 	"ended":        "That installation is signed out. The others go on.",
 	"revoked":      "The token is revoked.",
 	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",

@@ -67,6 +67,8 @@ type Things interface {
 // Connections is what pages ask of the domain of connections; connection.Service is one.
 type Connections interface {
 	List(ctx context.Context, userID string) ([]connection.Connection, error)
+	// EndedSince lists a person's own connections that ended at the time or later, the latest first.
+	EndedSince(ctx context.Context, userID string, since time.Time) ([]connection.Connection, error)
 	Get(ctx context.Context, userID, id string) (*connection.Connection, error)
 	Existing(ctx context.Context, userID, clientID, resource string) (*connection.Connection, error)
 	Edit(ctx context.Context, userID, id string, e connection.Edit) error

@@ -33,6 +33,7 @@ type Deps struct {
 	Homes       Homes
 	Things      Things
 	Connections Connections
+	Activity    Activity
 	Attempts    Attempts
 	Observer    Observer
 	Limiter     Limiter
@@ -52,6 +53,7 @@ type Handlers struct {
 	homes       Homes
 	things      Things
 	connections Connections
+	activity    Activity
 	attempts    Attempts
 	observer    Observer
 	limiter     Limiter
@@ -65,7 +67,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -83,7 +85,7 @@ func New(d Deps) (*Handlers, error) {
 	}
 	return &Handlers{
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
-		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, attempts: d.Attempts,
+		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
 		documents: documents, crossOrigin: crossOrigin,
 	}, nil

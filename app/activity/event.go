@@ -75,6 +75,8 @@ type Entry struct {
 	Changes     []Change
 	// Undo is what an undo needs to know; nil makes the entry final.
 	Undo json.RawMessage
+	// UndoOf is the entry that this one undid; empty for all but an undo.
+	UndoOf string
 }
 
 // Record is a stored entry.
@@ -87,7 +89,6 @@ type Record struct {
 	Actor      Actor
 	UndoUntil  *time.Time
 	UndoneBy   string
-	UndoOf     string
 }
 
 // Receipt is what every write hands back about its entries: the ids of those that can be undone, in order, and until

@@ -33,6 +33,17 @@ func (c *Connection) Live(now time.Time) bool {
 	return c.EndedAt == nil && (c.ExpiresAt == nil || c.ExpiresAt.After(now))
 }
 
+// Over is when a connection that is not live ended or expired, whichever came first.
+func (c *Connection) Over() time.Time {
+	switch {
+	case c.EndedAt == nil && c.ExpiresAt == nil:
+		return time.Time{}
+	case c.EndedAt == nil || c.ExpiresAt != nil && c.ExpiresAt.Before(*c.EndedAt):
+		return *c.ExpiresAt
+	}
+	return *c.EndedAt
+}
+
 // Client is the app of a connection. Name is what it calls itself; Host is proven for kind document.
 type Client struct {
 	ID      string

@@ -31,6 +31,20 @@ func (s *Service) List(ctx context.Context, userID string) ([]Connection, error)
 	return s.Store.ListConnections(ctx, Filter{UserID: userID}, s.Now())
 }
 
+// EndedSince lists a person's own connections that ended or expired at the time or later, the latest first.
+func (s *Service) EndedSince(ctx context.Context, userID string, since time.Time) ([]Connection, error) {
+	if userID == "" {
+		return nil, ErrNotFound
+	}
+	list, err := s.Store.ListConnections(ctx, Filter{UserID: userID, Ended: true}, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(c Connection) bool { return c.Live(s.Now()) || c.Over().Before(since) })
+	slices.SortStableFunc(list, func(a, b Connection) int { return b.Over().Compare(a.Over()) })
+	return list, nil
+}
+
 // Get gives one of a person's own connections, ended ones too.
 func (s *Service) Get(ctx context.Context, userID, id string) (*Connection, error) {
 	if userID == "" || id == "" {

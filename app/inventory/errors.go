@@ -26,6 +26,7 @@ const (
 	CodeQuantityNotOne     Code = "quantity_not_one"
 	CodeAlreadyOnLoan      Code = "already_on_loan"
 	CodePreconditionFailed Code = "precondition_failed"
+	CodeUndoRefused        Code = "undo_refused"
 )
 
 // Error is a refusal the caller may see. Hint and messages are fixed English with ids, codes, numbers and field paths;
@@ -38,6 +39,8 @@ type Error struct {
 	RowVersion int
 	Conflicts  []string
 	ChangedBy  *ActorRef
+	// Refusals say what stands against an undo.
+	Refusals []UndoRefusal
 }
 
 // FieldError is one wrong field.

@@ -28,6 +28,7 @@ type Reader interface {
 	CatalogReader
 	SearchReader
 	HistoryReader
+	EntryReader
 }
 
 // Subject is a row found by id or code.
@@ -154,6 +155,7 @@ type Writer interface {
 	Reader
 	ThingWriter
 	PlaceWriter
+	UndoWriter
 }
 
 // ThingWriter writes things and what hangs on them.
