@@ -159,7 +159,7 @@ func (c *core) newOAuth(ctx context.Context, sealer oauth.Sealer) (*oauth.Server
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
-	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db})
+	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}

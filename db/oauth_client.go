@@ -27,6 +27,7 @@ type clientMetadata struct {
 	SoftwareID      string   `json:"software_id,omitempty"`
 	SoftwareVersion string   `json:"software_version,omitempty"`
 	Contacts        []string `json:"contacts,omitempty"`
+	DPoPBound       bool     `json:"dpop_bound,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -83,7 +84,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.AuthMethods, c.RedirectURIs, c.GrantTypes, c.ResponseTypes = m.AuthMethods, m.RedirectURIs, m.GrantTypes, m.ResponseTypes
 	c.Scope, c.ApplicationType, c.ClientURI, c.LogoURI = m.Scope, m.ApplicationType, m.ClientURI, m.LogoURI
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
-	c.Contacts = m.Contacts
+	c.Contacts, c.DPoPBound = m.Contacts, m.DPoPBound
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -91,7 +92,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		AuthMethods: c.AuthMethods, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes,
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
-		Contacts: c.Contacts,
+		Contacts: c.Contacts, DPoPBound: c.DPoPBound,
 	}
 }
 

@@ -13,12 +13,13 @@ const (
 	keepCodes         = 24 * time.Hour
 	keepRefreshTokens = 24 * time.Hour
 	keepRevoked       = 5 * time.Minute
+	keepProofs        = 5 * time.Minute // room for clocks of processes that differ
 	keepUnusedClients = 72 * time.Hour
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, Proofs, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -36,6 +37,7 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Codes, expired("authorization_codes", "hash"), now.Add(-keepCodes)},
 		{&s.RefreshTokens, expired("refresh_tokens", "hash"), now.Add(-keepRefreshTokens)},
 		{&s.RevokedTokens, expired("revoked_access_tokens", "jti"), now.Add(-keepRevoked)},
+		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},
 	}
 	for _, step := range steps {
 		n, err := d.deleteSome(ctx, step.text, step.before)

@@ -28,7 +28,14 @@ func TestSweepOAuth(t *testing.T) {
 		if err := d.RevokeAccessToken(ctx, "jti", clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		if err := d.UseProof(ctx, []byte("proof"), clock.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
 		s.client("unused", clock.Now())
+		early := clock.Now().Add(6 * time.Minute) // DP-4: kept past the window, for clocks that differ
+		if got, err := d.SweepOAuth(ctx, early); err != nil || got != (db.Swept{}) {
+			t.Errorf("DP-4 swept %+v (%v) while the proof may still be replayed", got, err)
+		}
 		sweep := func(after time.Duration, want db.Swept) {
 			t.Helper()
 			clock.Advance(after)
@@ -36,7 +43,7 @@ func TestSweepOAuth(t *testing.T) {
 				t.Errorf("swept %+v (%v), want %+v", got, err, want)
 			}
 		}
-		sweep(30*time.Minute, db.Swept{})
+		sweep(30*time.Minute, db.Swept{Proofs: 1})
 		sweep(time.Hour, db.Swept{Requests: 2, RevokedTokens: 1, Connections: 1})
 		sweep(24*time.Hour, db.Swept{Codes: 2})
 		if _, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now()); err != nil {

@@ -50,6 +50,8 @@ type Client struct {
 	SoftwareID      string
 	SoftwareVersion string
 	Contacts        []string
+	// DPoPBound says that the client always wants tokens bound to a key (RFC 9449 §5.2).
+	DPoPBound bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.

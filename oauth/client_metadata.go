@@ -106,7 +106,7 @@ func (m clientMetadata) client(exceptions []string) (*Client, error) {
 	c := &Client{}
 	for _, read := range []func(*Client) error{
 		func(c *Client) error { return m.readRedirectURIs(c, exceptions) },
-		m.readGrants, m.readTexts, m.readURIs, m.readKeys,
+		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readBinding,
 	} {
 		if err := read(c); err != nil {
 			return nil, err
@@ -253,6 +253,15 @@ func (m clientMetadata) readKeys(*Client) error {
 				return InvalidClientMetadata("jwks holds a private or symmetric key. Publish public keys only.").WithCheck("jwks")
 			}
 		}
+	}
+	return nil
+}
+
+// readBinding reads whether the client always uses DPoP (RFC 9449 §5.2).
+func (m clientMetadata) readBinding(c *Client) error {
+	const name = "dpop_bound_access_tokens"
+	if m.has(name) && json.Unmarshal(m[name], &c.DPoPBound) != nil {
+		return wrongType(name, "true or false")
 	}
 	return nil
 }

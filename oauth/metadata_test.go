@@ -67,7 +67,7 @@ func TestMetadata(t *testing.T) {
 		m := asMap(t, lab.Metadata())
 		for _, name := range []string{
 			"registration_endpoint", "client_id_metadata_document_supported", "introspection_endpoint", "userinfo_endpoint",
-			"pushed_authorization_request_endpoint", "device_authorization_endpoint", "dpop_signing_alg_values_supported",
+			"pushed_authorization_request_endpoint", "device_authorization_endpoint",
 			"token_endpoint_auth_signing_alg_values_supported", "service_documentation",
 		} {
 			if value, found := m[name]; found {

@@ -22,6 +22,7 @@ type Memory struct {
 	families    map[string]*oauth.Family
 	refresh     map[string]*oauth.RefreshToken // by hash
 	revoked     map[string]time.Time           // jti → expiry
+	proofs      map[string]time.Time           // hash → expiry
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -37,12 +38,13 @@ func NewMemory() *Memory {
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		proofs:      map[string]time.Time{},
 	}
 }
 
 // Stores returns the store in all its roles.
 func (m *Memory) Stores() oauth.Stores {
-	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m}
+	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m}
 }
 
 // Fail makes every following call return err, as a database that is down would. Nil ends that.
