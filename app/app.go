@@ -96,7 +96,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 		Observe:   a.observeEndpoint, Log: a.log, Now: a.now,
 	}
 	if a.set.oauthOn {
-		cfg.Verify = a.oauth
+		cfg.Verify, cfg.Prove = a.oauth, a.oauth
 	}
 	e = endpoint.New(cfg)
 	return e, nil

@@ -175,7 +175,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
-	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db})
+	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}

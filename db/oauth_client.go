@@ -32,6 +32,7 @@ type clientMetadata struct {
 	JWKSURI            string          `json:"jwks_uri,omitempty"`
 	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
 	RequirePushed      bool            `json:"require_pushed,omitempty"`
+	DPoPBound          bool            `json:"dpop_bound,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -88,7 +89,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.AuthMethods, c.RedirectURIs, c.GrantTypes, c.ResponseTypes = m.AuthMethods, m.RedirectURIs, m.GrantTypes, m.ResponseTypes
 	c.Scope, c.ApplicationType, c.ClientURI, c.LogoURI = m.Scope, m.ApplicationType, m.ClientURI, m.LogoURI
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
-	c.Contacts = m.Contacts
+	c.Contacts, c.DPoPBound = m.Contacts, m.DPoPBound
 	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
 	c.RequirePushed = m.RequirePushed
 }
@@ -98,7 +99,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		AuthMethods: c.AuthMethods, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes,
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
-		Contacts: c.Contacts, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
+		Contacts: c.Contacts, DPoPBound: c.DPoPBound, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
 		RequirePushed: c.RequirePushed,
 	}
 }

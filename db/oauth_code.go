@@ -11,7 +11,7 @@ import (
 )
 
 const selectCode = `SELECT request_id, user_id, client_id, resource, scopes, terms, connection_expires_at, redirect_uri,
-	code_challenge, auth_time, issued_at, expires_at, used_at, family_id FROM authorization_codes WHERE hash = ?`
+	code_challenge, auth_time, issued_at, expires_at, used_at, family_id, key_thumbprint FROM authorization_codes WHERE hash = ?`
 
 // Code implements oauth.CodeStore.
 func (d *DB) Code(ctx context.Context, hash []byte) (*oauth.AuthorizationCode, error) {
@@ -22,7 +22,7 @@ func (d *DB) Code(ctx context.Context, hash []byte) (*oauth.AuthorizationCode, e
 	var until, used *Timestamp
 	var auth, issued, expires Timestamp
 	err := d.queryRow(ctx, selectCode, []any{hash}, &c.RequestID, &a.UserID, &a.ClientID, &a.Resource, &scopes, &terms,
-		&until, &c.RedirectURI, &c.CodeChallenge, &auth, &issued, &expires, &used, &family)
+		&until, &c.RedirectURI, &c.CodeChallenge, &auth, &issued, &expires, &used, &family, &c.KeyThumbprint)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -57,7 +57,7 @@ const (
 	addLocation = `INSERT INTO connection_locations (connection_id, location_id)
 		SELECT c.id, m.location_id FROM connections c JOIN members m ON m.user_id = c.user_id
 		WHERE c.id = ? AND m.location_id = ? ON CONFLICT DO NOTHING`
-	insertFamily  = `INSERT INTO families (id, connection_id, device_hint, scopes, created_at) VALUES (?, ?, ?, ?, ?)`
+	insertFamily  = `INSERT INTO families (id, connection_id, device_hint, scopes, key_thumbprint, created_at) VALUES (?, ?, ?, ?, ?, ?)`
 	insertRefresh = `INSERT INTO refresh_tokens (hash, family_id, parent_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`
 )
 
@@ -129,7 +129,7 @@ func (d *DB) redeem(ctx context.Context, st []*sql.Stmt, r *oauth.Redemption) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), a.scopes, at); err != nil {
+	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), a.scopes, r.KeyThumbprint, at); err != nil {
 		return nil, fmt.Errorf("family: %w", err)
 	}
 	t := r.Refresh

@@ -11,7 +11,7 @@ import (
 )
 
 const selectLineage = `SELECT t.family_id, t.parent_hash, t.successor_hash, t.successor_sealed, t.created_at, t.rotated_at, t.expires_at,
-	f.connection_id, f.device_hint, f.scopes, f.created_at, f.last_used_at, f.ended_at, f.ended_reason,
+	f.connection_id, f.device_hint, f.scopes, f.created_at, f.last_used_at, f.ended_at, f.ended_reason, f.key_thumbprint,
 	c.user_id, c.client_id, c.resource, c.scopes, c.terms, c.expires_at, c.created_at, c.updated_at, c.ended_at, c.ended_reason,
 	s.successor_hash IS NOT NULL, u.disabled_at IS NOT NULL
 	FROM refresh_tokens t JOIN families f ON f.id = t.family_id JOIN connections c ON c.id = f.connection_id
@@ -28,7 +28,7 @@ func (d *DB) Lineage(ctx context.Context, hash []byte) (*oauth.Lineage, error) {
 	var scopes, granted string
 	err := d.queryRow(ctx, selectLineage, []any{hash},
 		&t.FamilyID, &t.ParentHash, &t.SuccessorHash, &t.SuccessorSealed, &tCreated, &tRotated, &tExpires,
-		&f.ConnectionID, &f.DeviceHint, &granted, &fCreated, &fUsed, &fEnded, &fReason,
+		&f.ConnectionID, &f.DeviceHint, &granted, &fCreated, &fUsed, &fEnded, &fReason, &f.KeyThumbprint,
 		&c.UserID, &c.ClientID, &c.Resource, &scopes, &terms, &cExpires, &cCreated, &cUpdated, &cEnded, &cReason,
 		&l.SuccessorUsed, &l.UserDisabled)
 	if errors.Is(err, sql.ErrNoRows) {

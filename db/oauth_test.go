@@ -350,7 +350,7 @@ func TestOAuthContract(t *testing.T) {
 				}
 				d := dbtest.Open(t, url(t), time.Now)
 				return oauthtest.Fixture{
-					Stores:      oauth.Stores{Clients: d, Requests: d, Codes: d, Tokens: d, Keys: d},
+					Stores:      oauth.Stores{Clients: d, Requests: d, Codes: d, Tokens: d, Keys: d, Proofs: d},
 					NewUser:     func(t *testing.T) string { return seed{t, d}.user("Ada") },
 					DisableUser: func(t *testing.T, id string) { seed{t, d}.disable(id) },
 				}

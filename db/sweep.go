@@ -13,6 +13,7 @@ const (
 	keepCodes         = 24 * time.Hour
 	keepRefreshTokens = 24 * time.Hour
 	keepRevoked       = 5 * time.Minute
+	keepProofs        = 5 * time.Minute // room for clocks of processes that differ
 	keepUnusedClients = 72 * time.Hour
 	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
 	keepAssertions    = 5 * time.Minute  // longer than clocks may differ
@@ -20,7 +21,7 @@ const (
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Proofs, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -40,6 +41,7 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.RevokedTokens, expired("revoked_access_tokens", "jti"), now.Add(-keepRevoked)},
 		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
 		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
+		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},
 	}
 	for _, step := range steps {
 		n, err := d.deleteSome(ctx, step.text, step.before)

@@ -28,6 +28,9 @@ func TestSweepOAuth(t *testing.T) {
 		if err := d.RevokeAccessToken(ctx, "jti", clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		if err := d.UseProof(ctx, []byte("proof"), clock.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
 		if err := d.UseAssertion(ctx, randomBytes(), clock.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +39,10 @@ func TestSweepOAuth(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.client("unused", clock.Now())
+		early := clock.Now().Add(6 * time.Minute) // DP-4: kept past the window, for clocks that differ
+		if got, err := d.SweepOAuth(ctx, early); err != nil || got != (db.Swept{}) {
+			t.Errorf("DP-4 swept %+v (%v) while the proof may still be replayed", got, err)
+		}
 		sweep := func(after time.Duration, want db.Swept) {
 			t.Helper()
 			clock.Advance(after)
@@ -44,7 +51,7 @@ func TestSweepOAuth(t *testing.T) {
 			}
 		}
 		sweep(5*time.Minute, db.Swept{})
-		sweep(25*time.Minute, db.Swept{Assertions: 1, Pushed: 1})
+		sweep(25*time.Minute, db.Swept{Assertions: 1, Pushed: 1, Proofs: 1})
 		sweep(time.Hour, db.Swept{Requests: 2, RevokedTokens: 1, Connections: 1})
 		sweep(24*time.Hour, db.Swept{Codes: 2})
 		if _, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now()); err != nil {

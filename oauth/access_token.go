@@ -33,6 +33,8 @@ type AccessToken struct {
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 	KeyID     string
+	// KeyThumbprint is the client's key that the token is bound to (cnf.jkt, RFC 9449 §6.1); empty for a bearer token.
+	KeyThumbprint string
 }
 
 // accessClaims are the claims as they stand in the token.
@@ -49,6 +51,13 @@ type accessClaims struct {
 	ConnectionID string   `json:"cid"`
 	FamilyID     string   `json:"fam"`
 	Narrowed     bool     `json:"nar,omitempty"`
+	// Confirmation is how possession is proven (RFC 7800 §3.1).
+	Confirmation *confirmation `json:"cnf,omitempty"`
+}
+
+// confirmation names the key of the token's holder (RFC 9449 §6.1).
+type confirmation struct {
+	KeyThumbprint string `json:"jkt"`
 }
 
 // audience is the one value of aud: a string, or an array of one on input.
@@ -88,11 +97,15 @@ func (s *Server) mint(ctx context.Context, grant *tokenGrant) (string, time.Time
 		expires = grant.ends.Truncate(time.Second)
 	}
 	iat, exp := issued.Unix(), expires.Unix()
-	payload, err := json.Marshal(accessClaims{
+	claims := accessClaims{
 		Issuer: s.cfg.Issuer, Subject: grant.userID, Audience: audience(grant.resource.URI), ClientID: grant.clientID,
 		Scope: formatScope(grant.scopes), ID: id, IssuedAt: &iat, ExpiresAt: &exp,
 		ConnectionID: grant.connectionID, FamilyID: grant.familyID, Narrowed: grant.narrowed,
-	})
+	}
+	if grant.keyThumbprint != "" {
+		claims.Confirmation = &confirmation{grant.keyThumbprint}
+	}
+	payload, err := json.Marshal(claims)
 	if err != nil {
 		return "", time.Time{}, ServerError(err)
 	}

@@ -21,6 +21,7 @@ import (
 var authorizeParameters = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge",
 	"code_challenge_method", "prompt", "max_age", "login_hint", "nonce", "request", "request_uri",
+	"dpop_jkt",
 }
 
 // checkedRequest is an authorization request that passed every check.
@@ -30,12 +31,14 @@ type checkedRequest struct {
 	state       string
 	hasState    bool
 	challenge   string
-	resource    *Resource
-	scopeAsked  bool
-	requested   []string
-	prompt      []string
-	maxAge      time.Duration // negative when absent
-	loginHint   string
+	// keyThumbprint is dpop_jkt.
+	keyThumbprint string
+	resource      *Resource
+	scopeAsked    bool
+	requested     []string
+	prompt        []string
+	maxAge        time.Duration // negative when absent
+	loginHint     string
 }
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
@@ -121,6 +124,9 @@ func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
 		return e
 	}
 	r.challenge = params.Get("code_challenge")
+	if r.keyThumbprint = params.Get("dpop_jkt"); r.keyThumbprint != "" && !isThumbprint(r.keyThumbprint) { // RFC 9449 §10
+		return InvalidRequest("The dpop_jkt must be a SHA-256 thumbprint: 43 base64url characters.").WithCheck("dpop_jkt")
+	}
 	if e := s.checkTarget(r, params); e != nil {
 		return e
 	}

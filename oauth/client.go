@@ -60,6 +60,8 @@ type Client struct {
 	AssertionAlgorithm string
 	// RequirePushed says that the client only sends pushed authorization requests (RFC 9126 §6).
 	RequirePushed bool
+	// DPoPBound says that the client always wants tokens bound to a key (RFC 9449 §5.2).
+	DPoPBound bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.

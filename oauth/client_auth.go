@@ -27,6 +27,8 @@ type ClientAuthentication struct {
 	ClientID, ClientSecret   string
 	HasSecret                bool
 	AssertionType, Assertion string
+	// Proof is the request as a DPoP proof describes it, with the proof if there is one.
+	Proof ProofRequest
 }
 
 // clientCredentials is one attempt at authentication: who, how, and with what secret.

@@ -111,7 +111,7 @@ func (m clientMetadata) client(exceptions []string) (*Client, error) {
 	c := &Client{}
 	for _, read := range []func(*Client) error{
 		func(c *Client) error { return m.readRedirectURIs(c, exceptions) },
-		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readPushed,
+		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readPushed, m.readBinding,
 	} {
 		if err := read(c); err != nil {
 			return nil, err
@@ -256,6 +256,15 @@ func (m clientMetadata) readKeys(*Client) error {
 		if holdsSecret(key) {
 			return InvalidClientMetadata("jwks holds a private or symmetric key. Publish public keys only.").WithCheck("jwks")
 		}
+	}
+	return nil
+}
+
+// readBinding reads whether the client always uses DPoP (RFC 9449 §5.2).
+func (m clientMetadata) readBinding(c *Client) error {
+	const name = "dpop_bound_access_tokens"
+	if m.has(name) && json.Unmarshal(m[name], &c.DPoPBound) != nil {
+		return wrongType(name, "true or false")
 	}
 	return nil
 }

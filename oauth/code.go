@@ -20,6 +20,7 @@ func (s *Server) newCode(request *AuthorizationRequest, r *checkedRequest, who R
 		Approval:      Approval{UserID: who.UserID, ClientID: r.client.ID, Resource: r.resource.URI},
 		RedirectURI:   r.redirectURI,
 		CodeChallenge: r.challenge,
+		KeyThumbprint: r.keyThumbprint,
 		AuthTime:      who.AuthTime,
 		SignIn:        who.SignIn,
 		IssuedAt:      now,

@@ -40,8 +40,8 @@ func (c *Config) check() error {
 }
 
 func (s *Stores) check() error {
-	if s.Clients == nil || s.Requests == nil || s.Codes == nil || s.Tokens == nil || s.Keys == nil {
-		return errors.New("all five stores are required")
+	if s.Clients == nil || s.Requests == nil || s.Codes == nil || s.Tokens == nil || s.Keys == nil || s.Proofs == nil {
+		return errors.New("all six stores are required")
 	}
 	return nil
 }

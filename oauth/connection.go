@@ -74,6 +74,8 @@ type AuthorizationCode struct {
 	Approval      Approval
 	RedirectURI   string
 	CodeChallenge string
+	// KeyThumbprint is the dpop_jkt of the request: only the holder of that key can redeem the code (RFC 9449 §10).
+	KeyThumbprint string
 	AuthTime      time.Time
 	// SignIn, when set, names the sign-in that decided. The store refuses a code whose sign-in has ended: a decision that
 	// was under way while the person signed out everywhere must not outlive that. It is not kept.
@@ -107,11 +109,13 @@ type Family struct {
 	ConnectionID string
 	DeviceHint   string
 	// Scopes are those granted when the code was redeemed: what the client believes to hold.
-	Scopes      []string
-	CreatedAt   time.Time
-	LastUsedAt  *time.Time
-	EndedAt     *time.Time
-	EndedReason string
+	Scopes []string
+	// KeyThumbprint is the key that the refresh tokens of a public client are bound to, if any (RFC 9449 §5).
+	KeyThumbprint string
+	CreatedAt     time.Time
+	LastUsedAt    *time.Time
+	EndedAt       *time.Time
+	EndedReason   string
 }
 
 // RefreshToken is one link of a family's chain.
@@ -167,6 +171,8 @@ type Redemption struct {
 	NewConnectionID string
 	FamilyID        string
 	DeviceHint      string
+	// KeyThumbprint is the key that the family is bound to, if any.
+	KeyThumbprint string
 	// Refresh is the family's first refresh token; its FamilyID is FamilyID.
 	Refresh *RefreshToken
 }
@@ -199,8 +205,11 @@ type TokenStore interface {
 	// RotateRefreshToken sets the successor of the presented token by one conditional UPDATE (successor still unset) and
 	// inserts the successor, in one transaction. ErrConflict when another rotation won.
 	RotateRefreshToken(ctx context.Context, presented []byte, successor *RefreshToken, sealed []byte, at time.Time) error
-	// RenewRefreshToken moves the expiry of a token that is not rotated (confidential clients).
+	// RenewRefreshToken moves the expiry of a token that is not rotated (confidential clients, families bound to a key).
+	// ErrNotFound when there is none, also because a rotation won.
 	RenewRefreshToken(ctx context.Context, hash []byte, at, expires time.Time) error
+	// BindFamily binds a family to a key by one conditional UPDATE. ErrConflict when it was bound before.
+	BindFamily(ctx context.Context, id, keyThumbprint string) error
 	// EndFamily ends one family. It reports whether this call ended it.
 	EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error)
 	// EndConnection ends a connection. It reports whether this call ended it.

@@ -14,7 +14,7 @@
 //	Revoke                                                                  the revocation endpoint
 //	Introspect                                                              the introspection endpoint
 //	Register, metadata documents, JWKS                                      introduction and discovery
-//	VerifyAccessToken                                                       the resource server
+//	VerifyAccessToken, VerifyBoundToken                                     the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
 //
 // The durable thing is the connection: one person, one client, one resource. It is written when a code is exchanged.
@@ -55,7 +55,7 @@
 //	                                  3.2              token.go, token_*.go     full
 //	                                  4.1.3, 7.5.2     token_code.go            a replay ends the code's family, a wrong one nothing
 //	                                  4.2              –                        no client_credentials; see below
-//	                                  4.3              token_refresh.go         rotation for public clients; see below
+//	                                  4.3              token_refresh.go         rotation for public clients without a key; see below
 //	RFC 6749                          3.3, 5.2         scope.go, errors.go      full; unknown scopes fall away beside known ones
 //	RFC 6750                          3.1              errors.go                codes only; the challenge is the resource server's
 //	RFC 7009                          2                revoke.go                full; a foreign token: 200 without effect
@@ -76,11 +76,13 @@
 //	RFC 9126                          2, 4, 6          pushed_request.go        full but request objects; assertions name the
 //	                                                                            issuer, not the endpoint, as audience
 //	RFC 9207                          2                decision.go              iss on every answer
+//	RFC 9449                          4 to 7, 10       dpop.go, dpop_url.go     full but server nonces (8, 9), which are optional;
+//	                                                                            proofs last 60 s to either side; never demanded
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
 //	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7592, 8628, 9101, 9396, 9449  –                –                        not supported, and not advertised
+//	RFC 7592, 8628, 9101, 9396        –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //
@@ -89,7 +91,10 @@
 //     would end one another's. A token whose successor was used is reuse. Resource.RefreshGrace zero switches this off.
 //   - Reuse ends the family and not the connection: installations of one client share its id, and a stumble of one must
 //     not sign the others out.
-//   - Tokens of confidential clients are not rotated; §4.3.1 asks it of public clients, and each rotation can go wrong.
+//   - Tokens of confidential clients and of families bound to a key are not rotated; §4.3.1 asks it of public clients
+//     without one, and each rotation can go wrong.
+//   - A family that began without a proof is bound by the first refresh with one, as a whole: its earlier tokens need the
+//     key from then on too.
 //   - No client_credentials (OAuth 2.1 §4.2). Its tokens stand for a client without a person. Every resource here acts for
 //     a person, through the connection that they approved and can end, so there is no resource that could accept one.
 //   - Introspection (RFC 7662 §4) shows a client its own tokens only. The resource servers are parts of this program and

@@ -191,6 +191,11 @@ func UnsupportedTokenType(description string) *Error {
 	return newError(http.StatusBadRequest, "unsupported_token_type", description)
 }
 
+// InvalidDPoPProof is invalid_dpop_proof of RFC 9449 §5 and §7.1; a resource server sends it with status 401.
+func InvalidDPoPProof(description string) *Error {
+	return newError(http.StatusBadRequest, "invalid_dpop_proof", description)
+}
+
 // InvalidToken is invalid_token of RFC 6750 §3.1.
 func InvalidToken(description string) *Error {
 	return newError(http.StatusUnauthorized, "invalid_token", description)

@@ -35,6 +35,8 @@ type Introspection struct {
 	Audience  string `json:"aud,omitempty"`
 	Issuer    string `json:"iss,omitempty"`
 	ID        string `json:"jti,omitempty"`
+	// Confirmation is the key that the token is bound to (RFC 9449 §6.2).
+	Confirmation *confirmation `json:"cnf,omitempty"`
 
 	caller string
 }
@@ -104,10 +106,14 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 	if verified.Narrowed {
 		scopes = slices.DeleteFunc(slices.Clone(verified.Scopes), func(scope string) bool { return !slices.Contains(standing.Scopes, scope) })
 	}
-	return &Introspection{
+	answer := &Introspection{
 		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
 		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
-	}, nil
+	}
+	if verified.KeyThumbprint != "" {
+		answer.TokenType, answer.Confirmation = "DPoP", &confirmation{verified.KeyThumbprint}
+	}
+	return answer, nil
 }
 
 // introspectRefreshToken calls a refresh token active when the token endpoint would take it. Asking changes nothing.

@@ -167,3 +167,21 @@ func TestSignIntrospection(t *testing.T) {
 		t.Error("IN-4 an inactive token has no signed answer of its own")
 	}
 }
+
+func TestIntrospectBoundToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tokens := w.bound(secretClient, w.prover())
+	body, err := json.Marshal(w.ask(secretClient, tokens.AccessToken))
+	must(t, err)
+	var got struct {
+		Type string `json:"token_type"`
+		Cnf  struct {
+			JKT string `json:"jkt"`
+		} `json:"cnf"`
+	}
+	must(t, json.Unmarshal(body, &got))
+	if got.Type != "DPoP" || len(got.Cnf.JKT) != 43 {
+		t.Errorf("IN-3 a bound token is told as %s", body)
+	}
+}

@@ -1,7 +1,7 @@
 package oauth
 
 // Published metadata: RFC 8414 §2 (authorization server), OpenID Connect Discovery §3 (the same under another name),
-// RFC 9728 §2 (protected resources), RFC 9207 §3 (iss), draft-ietf-oauth-client-id-metadata-document §6. Only what works
+// RFC 9728 §2 (protected resources), RFC 9207 §3 (iss), RFC 9449 §5.1 (DPoP), draft-ietf-oauth-client-id-metadata-document §6. Only what works
 // is listed; members without a value are absent.
 
 import (
@@ -52,6 +52,7 @@ type ServerMetadata struct {
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
+	DPoPSigningAlgValuesSupported              []string `json:"dpop_signing_alg_values_supported"`
 	// RequestParameterSupported and RequestURIParameterSupported are stated because OpenID Connect has true as the default
 	// of the second.
 	RequestParameterSupported    bool     `json:"request_parameter_supported"`
@@ -74,6 +75,8 @@ type ResourceMetadata struct {
 	ScopesSupported        []string `json:"scopes_supported,omitempty"`
 	BearerMethodsSupported []string `json:"bearer_methods_supported"`
 	ResourceName           string   `json:"resource_name,omitempty"`
+	// DPoPSigningAlgValuesSupported says that bound tokens are understood; they are never demanded.
+	DPoPSigningAlgValuesSupported []string `json:"dpop_signing_alg_values_supported"`
 }
 
 // Metadata returns the authorization server's metadata. All URLs come from the configured issuer.
@@ -98,6 +101,7 @@ func (s *Server) Metadata() *ServerMetadata {
 		CodeChallengeMethodsSupported:              []string{ChallengeS256},
 		AuthorizationResponseISSParameterSupported: true,
 		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
+		DPoPSigningAlgValuesSupported:              ProofAlgorithms(),
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
 	}
 	if s.usesKeys() {
@@ -151,11 +155,12 @@ func (s *Server) ResourceMetadata(uri string) (*ResourceMetadata, bool) {
 		r := &s.cfg.Resources[i]
 		if r.URI == uri {
 			return &ResourceMetadata{
-				Resource:               r.URI,
-				AuthorizationServers:   []string{s.cfg.Issuer},
-				ScopesSupported:        r.baseline(),
-				BearerMethodsSupported: []string{"header"},
-				ResourceName:           r.Name,
+				Resource:                      r.URI,
+				AuthorizationServers:          []string{s.cfg.Issuer},
+				ScopesSupported:               r.baseline(),
+				BearerMethodsSupported:        []string{"header"},
+				ResourceName:                  r.Name,
+				DPoPSigningAlgValuesSupported: ProofAlgorithms(),
 			}, true
 		}
 	}

@@ -75,7 +75,7 @@ func TestMetadata(t *testing.T) {
 		wantList(t, m["token_endpoint_auth_methods_supported"], "none", "client_secret_basic", "client_secret_post")
 		for _, name := range []string{
 			"registration_endpoint", "client_id_metadata_document_supported", "userinfo_endpoint",
-			"device_authorization_endpoint", "dpop_signing_alg_values_supported",
+			"device_authorization_endpoint",
 			"token_endpoint_auth_signing_alg_values_supported", "introspection_endpoint_auth_signing_alg_values_supported", "service_documentation",
 		} {
 			if value, found := m[name]; found {

@@ -45,6 +45,7 @@ type Registration struct {
 	Contacts                []string `json:"contacts,omitempty"`
 	SoftwareID              string   `json:"software_id,omitempty"`
 	SoftwareVersion         string   `json:"software_version,omitempty"`
+	DPoPBoundAccessTokens   bool     `json:"dpop_bound_access_tokens,omitempty"`
 }
 
 // Register registers a client from the JSON body of its request. Errors are *Error.
@@ -213,6 +214,7 @@ func newRegistration(c *Client, secret string) *Registration {
 		GrantTypes: c.GrantTypes, ResponseTypes: c.ResponseTypes, ApplicationType: c.ApplicationType,
 		ClientName: c.Name, ClientURI: c.ClientURI, LogoURI: c.LogoURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI,
 		Scope: c.Scope, Contacts: c.Contacts, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
+		DPoPBoundAccessTokens: c.DPoPBound,
 	}
 	r.JWKS, r.JWKSURI, r.TokenEndpointAuthSigningAlg = c.JWKS, c.JWKSURI, c.AssertionAlgorithm
 	r.RequirePushed = c.RequirePushed

@@ -21,6 +21,7 @@ type Stores struct {
 	Codes    CodeStore
 	Tokens   TokenStore
 	Keys     KeyStore
+	Proofs   ProofStore
 }
 
 // Config is what a Server is made from.

@@ -29,6 +29,11 @@ func (s *Server) Token(ctx context.Context, form url.Values, auth ClientAuthenti
 		s.observeToken(ctx, request.grantType, client, nil, e)
 		return nil, e
 	}
+	var e *Error
+	if request.keyThumbprint, e = s.requestKey(ctx, client, auth.Proof); e != nil {
+		s.observeToken(ctx, request.grantType, client, nil, e)
+		return nil, e
+	}
 	var response *TokenResponse
 	var grant *tokenGrant
 	if request.grantType == GrantAuthorizationCode {
@@ -66,6 +71,8 @@ type tokenGrant struct {
 	narrowed     bool
 	connectionID string
 	familyID     string
+	// keyThumbprint is the key that the access token is bound to, if any (RFC 9449 §6).
+	keyThumbprint string
 	// ends is when the connection ends, if it does: no token outlives it.
 	ends *time.Time
 }
@@ -76,9 +83,13 @@ func (s *Server) respond(ctx context.Context, grant *tokenGrant, refreshToken st
 	if err != nil {
 		return nil, err
 	}
+	kind := "Bearer"
+	if grant.keyThumbprint != "" {
+		kind = "DPoP" // RFC 9449 §5
+	}
 	return &TokenResponse{
 		AccessToken:  token,
-		TokenType:    "Bearer",
+		TokenType:    kind,
 		ExpiresIn:    int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
 		RefreshToken: refreshToken,
 		Scope:        formatScope(grant.scopes),

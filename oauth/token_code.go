@@ -25,7 +25,7 @@ func (s *Server) exchangeCode(ctx context.Context, client *Client, request token
 	if code.Approval.ClientID != client.ID {
 		return nil, nil, InvalidGrant("The code was issued to another client.").WithCheck("code_client")
 	}
-	grant := &tokenGrant{requestID: code.RequestID, userID: code.Approval.UserID, clientID: client.ID}
+	grant := &tokenGrant{requestID: code.RequestID, userID: code.Approval.UserID, clientID: client.ID, keyThumbprint: request.keyThumbprint}
 	if e := s.checkCode(code, request); e != nil {
 		return nil, grant, e
 	}
@@ -41,7 +41,7 @@ func (s *Server) exchangeCode(ctx context.Context, client *Client, request token
 	if grant.resource = s.resource(code.Approval.Resource); grant.resource == nil {
 		return nil, grant, InvalidGrant("The resource of this code is not served any more.").WithCheck("resource_gone")
 	}
-	response, e := s.redeem(ctx, grant, code)
+	response, e := s.redeem(ctx, client, grant, code)
 	if e != nil {
 		return nil, grant, e
 	}
@@ -55,6 +55,9 @@ func (s *Server) checkCode(code *AuthorizationCode, request tokenRequest) *Error
 		return InvalidGrant("The redirect_uri is not the one of the authorization request.").WithCheck("redirect_uri")
 	}
 	if e := verifyChallenge(code.CodeChallenge, request.codeVerifier); e != nil {
+		return e
+	}
+	if e := checkKey(code.KeyThumbprint, request.keyThumbprint); e != nil { // RFC 9449 §10
 		return e
 	}
 	if !s.matches(request.resources, code.Approval.Resource) {
@@ -79,13 +82,16 @@ func (s *Server) replayed(ctx context.Context, code *AuthorizationCode) *Error {
 }
 
 // redeem uses the code up and answers. That a token can be signed is made sure of before.
-func (s *Server) redeem(ctx context.Context, grant *tokenGrant, code *AuthorizationCode) (*TokenResponse, *Error) {
+func (s *Server) redeem(ctx context.Context, client *Client, grant *tokenGrant, code *AuthorizationCode) (*TokenResponse, *Error) {
 	if _, err := s.keys.signer(ctx); err != nil {
 		return nil, storeFailure("find signing key", err)
 	}
 	redemption, refreshToken, err := s.newRedemption(ctx, grant.resource, code)
 	if err != nil {
 		return nil, ServerError(err)
+	}
+	if client.Public() { // RFC 9449 §5: a confidential client proves itself at each refresh anyway
+		redemption.KeyThumbprint = grant.keyThumbprint
 	}
 	ctx, cancel := finish(ctx)
 	defer cancel()

@@ -8,8 +8,9 @@ package oauth
 // successor was used is reuse: one of its holders is a thief, and the family ends. With a grace of zero every second use
 // is reuse.
 //
-// A confidential client proves itself at each use; its token is not rotated, since each rotation is a chance to lose a
-// session (§4.3.1 demands it of public clients only).
+// A confidential client proves itself at each use, and so does a public one whose family is bound to a key (RFC 9449 §5);
+// their tokens are not rotated, since each rotation is a chance to lose a session (§4.3.1 demands rotation or binding of
+// public clients only).
 
 import (
 	"bytes"
@@ -37,13 +38,17 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	}
 	grant := &tokenGrant{
 		userID: lineage.Connection.UserID, clientID: client.ID, connectionID: lineage.Connection.ID,
-		familyID: lineage.Family.ID, ends: lineage.Connection.ExpiresAt,
+		familyID: lineage.Family.ID, ends: lineage.Connection.ExpiresAt, keyThumbprint: request.keyThumbprint,
 	}
 	if grant.resource = s.resource(lineage.Connection.Resource); grant.resource == nil {
 		// Not invalid_target: clients give up on that, but authorize anew on invalid_grant.
 		return nil, grant, InvalidGrant("The resource of this token is not served any more.").WithCheck("resource_gone")
 	}
 	if e := s.checkAlive(lineage, grant.resource); e != nil {
+		return nil, grant, e
+	}
+	// Before the check of reuse: who does not hold the key is not the one to end the family.
+	if e := checkKey(lineage.Family.KeyThumbprint, request.keyThumbprint); e != nil {
 		return nil, grant, e
 	}
 	if isReuse(lineage, grant.resource) {
@@ -57,6 +62,9 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	}
 	response, e := s.respond(ctx, grant, request.refreshToken)
 	if e != nil {
+		return nil, grant, e
+	}
+	if e := s.bindFamily(ctx, client, lineage, request); e != nil {
 		return nil, grant, e
 	}
 	if response.RefreshToken, e = s.advance(ctx, client, grant.resource, lineage, request.refreshToken); e != nil {
@@ -173,14 +181,40 @@ func (s *Server) advance(ctx context.Context, client *Client, resource *Resource
 	switch {
 	case l.Token.SuccessorHash != nil:
 		return s.successorAgain(ctx, resource, l, presented)
-	case client.Public():
+	case client.Public() && l.Family.KeyThumbprint == "":
 		return s.rotate(ctx, client, resource, l, presented)
 	}
 	now := s.now()
-	if err := s.stores.Tokens.RenewRefreshToken(ctx, l.Token.Hash, now, now.Add(resource.refreshTokenLife())); err != nil {
+	err := s.stores.Tokens.RenewRefreshToken(ctx, l.Token.Hash, now, now.Add(resource.refreshTokenLife()))
+	if errors.Is(err, ErrNotFound) {
+		return s.overtaken(ctx, client, resource, presented)
+	}
+	if err != nil {
 		return "", storeFailure("renew refresh token", err)
 	}
 	return presented, nil
+}
+
+// bindFamily binds the family of a public client to the key that its request proved (RFC 9449 §5), if it is not bound
+// yet: from then on its tokens are refreshed with that key alone.
+func (s *Server) bindFamily(ctx context.Context, client *Client, l *Lineage, request tokenRequest) *Error {
+	if request.keyThumbprint == "" || !client.Public() || l.Family.KeyThumbprint != "" {
+		return nil
+	}
+	err := s.stores.Tokens.BindFamily(ctx, l.Family.ID, request.keyThumbprint)
+	if errors.Is(err, ErrConflict) { // another request bound it first: to the same key, or this one is refused
+		now, e := s.lineage(ctx, client, request.refreshToken)
+		if e != nil {
+			return e
+		}
+		l.Family = now.Family
+		return checkKey(l.Family.KeyThumbprint, request.keyThumbprint)
+	}
+	if err != nil {
+		return storeFailure("bind family", err)
+	}
+	l.Family.KeyThumbprint = request.keyThumbprint
+	return nil
 }
 
 func (s *Server) rotate(ctx context.Context, client *Client, resource *Resource, l *Lineage, presented string) (string, *Error) {

@@ -19,6 +19,8 @@ type tokenRequest struct {
 	refreshToken string
 	scope        string
 	resources    []string
+	// keyThumbprint is the key of the request's checked DPoP proof, or "".
+	keyThumbprint string
 }
 
 // checkSingle refuses a parameter that appears twice (§3.2). An empty value counts as absent, but not as no appearance.

@@ -5,7 +5,7 @@ package oauth
 // TokenResponse is the JSON body of a successful token request. Send it with Cache-Control: no-store.
 type TokenResponse struct {
 	AccessToken string `json:"access_token"`
-	// TokenType is always Bearer.
+	// TokenType is DPoP when the token is bound to a key (RFC 9449 §5), else Bearer.
 	TokenType string `json:"token_type"`
 	// ExpiresIn is the life of the access token in seconds, as a number: some clients refuse a string.
 	ExpiresIn    int64  `json:"expires_in"`

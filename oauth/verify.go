@@ -26,10 +26,23 @@ const maxAccessToken = 8 << 10
 // resource asked for is checked at each use.
 type verifiedToken struct{ token AccessToken }
 
-// VerifyAccessToken checks a token for a resource (its configured URI). The error is an *Error: invalid_token, or
+// VerifyAccessToken checks a bearer token for a resource (its configured URI); for a bound one see VerifyBoundToken. The error is an *Error: invalid_token, or
 // temporarily_unavailable when the keys cannot be read. The check of a signature is remembered; everything else is
 // checked every time.
 func (s *Server) VerifyAccessToken(ctx context.Context, token, resource string) (*AccessToken, error) {
+	verified, e := s.verifyFor(ctx, token, resource)
+	if e != nil {
+		return nil, e
+	}
+	// RFC 9449 §7.2: without its proof a bound token is worth nothing.
+	if verified.KeyThumbprint != "" {
+		return nil, InvalidToken("The token is bound to a key. Send it with the DPoP scheme and a proof.").WithCheck("cnf")
+	}
+	return verified, nil
+}
+
+// verifyFor checks a token for a resource, all but the proof that a bound one needs.
+func (s *Server) verifyFor(ctx context.Context, token, resource string) (*AccessToken, *Error) {
 	verified, e := s.verifySigned(ctx, token)
 	if e != nil {
 		return nil, e
@@ -120,6 +133,12 @@ func (s *Server) checkClaims(payload []byte, kid string) (*AccessToken, *Error) 
 	case c.NotBefore != nil && time.Unix(*c.NotBefore, 0).After(s.now()):
 		return nil, InvalidToken("The token is not valid yet.").WithCheck("nbf")
 	}
+	thumbprint := ""
+	if c.Confirmation != nil {
+		if thumbprint = c.Confirmation.KeyThumbprint; thumbprint == "" {
+			return nil, InvalidToken("The token is bound in a way that is not supported.").WithCheck("cnf")
+		}
+	}
 	scopes, err := parseScope(c.Scope)
 	if err != nil {
 		return nil, InvalidToken("The scope of the token is malformed.").WithCheck("scope").WithCause(err)
@@ -128,5 +147,6 @@ func (s *Server) checkClaims(payload []byte, kid string) (*AccessToken, *Error) 
 		ID: c.ID, Subject: c.Subject, ClientID: c.ClientID, Resource: string(c.Audience),
 		ConnectionID: c.ConnectionID, FamilyID: c.FamilyID, Scopes: scopes, Narrowed: c.Narrowed,
 		IssuedAt: time.Unix(*c.IssuedAt, 0).UTC(), ExpiresAt: time.Unix(*c.ExpiresAt, 0).UTC(), KeyID: kid,
+		KeyThumbprint: thumbprint,
 	}, nil
 }

@@ -19,6 +19,7 @@ func (h *Handlers) Token(c echo.Context) error {
 		return err
 	}
 	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().UserAgent()))
+	in.auth.Proof = oauth.ProofRequest{Headers: c.Request().Header.Values("DPoP"), Method: c.Request().Method, URL: h.url + c.Path()}
 	tokens, err := h.oauth.Token(ctx, in.form, in.auth)
 	if err != nil {
 		return h.countClientFailure(c, in.auth.ClientID, err)

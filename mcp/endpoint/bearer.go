@@ -10,7 +10,7 @@ import (
 	"gatehouse/oauth"
 )
 
-// authenticate turns the Authorization field into a principal: RFC 6750 §2.1, OAuth 2.1 §5.1. A token in the query or
+// authenticate turns the Authorization field into a principal: RFC 6750 §2.1, OAuth 2.1 §5.1, RFC 9449 §7.1. A token in the query or
 // the body counts as none (BR-5).
 func (e *Endpoint) authenticate(r *http.Request) (*home.Principal, error) {
 	values := r.Header.Values("Authorization")
@@ -22,11 +22,14 @@ func (e *Endpoint) authenticate(r *http.Request) (*home.Principal, error) {
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	token = strings.TrimSpace(token)
+	bound := e.cfg.Prove != nil && strings.EqualFold(scheme, "DPoP")
 	switch {
-	case !strings.EqualFold(scheme, "Bearer"):
+	case !bound && !strings.EqualFold(scheme, "Bearer"):
 		return nil, errNoToken
 	case token == "" || strings.ContainsAny(token, " ,"):
-		return nil, oauth.InvalidRequest("The Authorization field must hold one bearer token.")
+		return nil, oauth.InvalidRequest("The Authorization field must hold one token.")
+	case bound:
+		return e.bound(r, token)
 	case strings.HasPrefix(token, "gth_"):
 		return e.personal(r, token)
 	default:
@@ -55,6 +58,11 @@ func (e *Endpoint) connection(r *http.Request, token string) (*home.Principal, e
 	if err != nil {
 		return nil, err
 	}
+	return e.principal(r, at)
+}
+
+// principal reads the row behind a verified token.
+func (e *Endpoint) principal(r *http.Request, at *oauth.AccessToken) (*home.Principal, error) {
 	p, err := e.cfg.Connections.PrincipalByConnection(r.Context(), at.ConnectionID, at.FamilyID, at.ID, e.cfg.Now())
 	if errors.Is(err, oauth.ErrNotFound) || errors.Is(err, oauth.ErrEnded) {
 		return nil, oauth.InvalidToken("This connection has ended.").WithCause(err)
@@ -90,11 +98,11 @@ func (e *Endpoint) refuseBearer(w http.ResponseWriter, r *http.Request, err erro
 	switch {
 	case errors.Is(err, errNoToken):
 		e.observe(r, Event{Outcome: "challenged"})
-		w.Header().Set("WWW-Authenticate", e.challenge("", ""))
-		refuse(w, http.StatusUnauthorized, "Sign in first: this endpoint needs a bearer token.")
+		e.setChallenge(w, r, "", "")
+		refuse(w, http.StatusUnauthorized, "Sign in first: this endpoint needs an access token.")
 	case errors.As(err, &protocol) && (protocol.Status == http.StatusUnauthorized || protocol.Status == http.StatusBadRequest):
 		e.observe(r, Event{Outcome: "refused", Reason: protocol.Description})
-		w.Header().Set("WWW-Authenticate", e.challenge(protocol.Code, protocol.Description))
+		e.setChallenge(w, r, protocol.Code, protocol.Description)
 		refuse(w, protocol.Status, protocol.Description)
 	default:
 		e.cfg.Log.Error("bearer step", "cause", err)

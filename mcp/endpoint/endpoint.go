@@ -16,6 +16,12 @@ type Verifier interface {
 	VerifyAccessToken(ctx context.Context, token, resource string) (*oauth.AccessToken, error)
 }
 
+// ProofVerifier checks an access token that is bound to a key, with the proof that came along (RFC 9449 §7);
+// *oauth.Server is one.
+type ProofVerifier interface {
+	VerifyBoundToken(ctx context.Context, token, resource string, r oauth.ProofRequest) (*oauth.AccessToken, error)
+}
+
 // ConnectionReader reads, in one statement, what holds for a connection right now.
 type ConnectionReader interface {
 	PrincipalByConnection(ctx context.Context, connectionID, familyID, jti string, now time.Time) (*home.Principal, error)
@@ -38,7 +44,9 @@ type Event struct {
 type Config struct {
 	Profile Profile
 	// Verify is nil when there is no authorization server.
-	Verify      Verifier
+	Verify Verifier
+	// Prove is nil where tokens bound to a key are not accepted.
+	Prove       ProofVerifier
 	Connections ConnectionReader
 	Tokens      TokenReader
 	// Next is the MCP server, reached only with a principal in the context.

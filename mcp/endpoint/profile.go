@@ -69,7 +69,7 @@ func (p *Profile) setCORS(h http.Header, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, Retry-After")
+	h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, DPoP-Nonce, Retry-After")
 }
 
 // preflight answers OPTIONS, before authentication and before any limit.
@@ -83,7 +83,7 @@ func (p *Profile) preflight(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-const fixedHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID"
+const fixedHeaders = "Authorization, Content-Type, Accept, DPoP, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID"
 
 // allowedHeaders names our headers and echoes the Mcp-Param-* ones that were asked for, whose names no list can foresee.
 func allowedHeaders(asked string) string {

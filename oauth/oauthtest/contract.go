@@ -24,5 +24,6 @@ func RunStoreTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	t.Run("codes", func(t *testing.T) { t.Parallel(); runCodeTests(t, newFixture) })
 	t.Run("tokens", func(t *testing.T) { t.Parallel(); runTokenTests(t, newFixture) })
 	t.Run("keys", func(t *testing.T) { t.Parallel(); runKeyTests(t, newFixture) })
+	t.Run("proofs", func(t *testing.T) { t.Parallel(); runProofTests(t, newFixture) })
 	t.Run("races", func(t *testing.T) { t.Parallel(); runRaceTests(t, newFixture) })
 }

@@ -17,7 +17,7 @@ func newClient(id string, kind oauth.ClientKind) *oauth.Client {
 		GrantTypes: []string{oauth.GrantAuthorizationCode}, ResponseTypes: []string{"code"}, Scope: "read write",
 		ApplicationType: "native", ClientURI: "https://app.example/", LogoURI: "https://app.example/logo",
 		TOSURI: "https://app.example/tos", PolicyURI: "https://app.example/policy", SoftwareID: "software",
-		SoftwareVersion: "1.2", Contacts: []string{"a@app.example"}, JWKS: []byte(`{"keys":[{"kty":"EC"}]}`), JWKSURI: "https://app.example/jwks",
+		SoftwareVersion: "1.2", DPoPBound: true, Contacts: []string{"a@app.example"}, JWKS: []byte(`{"keys":[{"kty":"EC"}]}`), JWKSURI: "https://app.example/jwks",
 		AssertionAlgorithm: "RS256", RequirePushed: true, CreatedAt: Start, LastSeenAt: Start,
 	}
 	if kind == oauth.ClientDocument {

@@ -110,7 +110,7 @@ func newRequest(at time.Time) *oauth.AuthorizationRequest {
 
 func newCode(userID, clientID, resource string, at time.Time) *oauth.AuthorizationCode {
 	return &oauth.AuthorizationCode{
-		Hash: secretHash(), RequestID: newID(), RedirectURI: "https://app.example/cb?x=1", CodeChallenge: "challenge",
+		Hash: secretHash(), RequestID: newID(), RedirectURI: "https://app.example/cb?x=1", CodeChallenge: "challenge", KeyThumbprint: "thumbprint",
 		AuthTime: at.Add(-time.Minute), IssuedAt: at, ExpiresAt: at.Add(time.Minute),
 		Approval: oauth.Approval{
 			UserID: userID, ClientID: clientID, Resource: resource, Scopes: []string{"read", "write"},
@@ -131,7 +131,7 @@ func storeCode(t *testing.T, f Fixture, code *oauth.AuthorizationCode) {
 func redemptionOf(code *oauth.AuthorizationCode, at time.Time) oauth.Redemption {
 	familyID := newID()
 	return oauth.Redemption{
-		CodeHash: code.Hash, At: at, NewConnectionID: newID(), FamilyID: familyID, DeviceHint: "device",
+		CodeHash: code.Hash, At: at, NewConnectionID: newID(), FamilyID: familyID, DeviceHint: "device", KeyThumbprint: "key",
 		Refresh: &oauth.RefreshToken{Hash: secretHash(), FamilyID: familyID, CreatedAt: at, ExpiresAt: at.Add(30 * 24 * time.Hour)},
 	}
 }

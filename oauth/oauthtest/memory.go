@@ -25,6 +25,7 @@ type Memory struct {
 	refresh     map[string]*oauth.RefreshToken // by hash
 	revoked     map[string]time.Time           // jti → expiry
 	assertions  map[string]time.Time           // by hash → expiry
+	proofs      map[string]time.Time           // hash → expiry
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -43,12 +44,13 @@ func NewMemory() *Memory {
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
 		assertions:  map[string]time.Time{},
+		proofs:      map[string]time.Time{},
 	}
 }
 
 // Stores returns the store in all its roles.
 func (m *Memory) Stores() oauth.Stores {
-	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m}
+	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m}
 }
 
 // Fail makes every following call return err, as a database that is down would. Nil ends that.

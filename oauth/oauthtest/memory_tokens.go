@@ -42,6 +42,7 @@ func (m *Memory) RedeemCode(ctx context.Context, r oauth.Redemption) (*oauth.Con
 	connection := m.approve(code.Approval, r)
 	m.families[r.FamilyID] = &oauth.Family{
 		ID: r.FamilyID, ConnectionID: connection.ID, DeviceHint: r.DeviceHint, Scopes: slices.Clone(code.Approval.Scopes), CreatedAt: r.At,
+		KeyThumbprint: r.KeyThumbprint,
 	}
 	token := *r.Refresh
 	m.refresh[string(token.Hash)] = &token
@@ -132,10 +133,42 @@ func (m *Memory) RenewRefreshToken(ctx context.Context, hash []byte, _, expires 
 	}
 	defer unlock()
 	token := m.refresh[string(hash)]
-	if token == nil {
+	if token == nil || token.SuccessorHash != nil {
 		return oauth.ErrNotFound
 	}
 	token.ExpiresAt = expires
+	return nil
+}
+
+// BindFamily implements oauth.TokenStore.
+func (m *Memory) BindFamily(ctx context.Context, id, keyThumbprint string) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	family := m.families[id]
+	switch {
+	case family == nil:
+		return oauth.ErrNotFound
+	case family.KeyThumbprint != "":
+		return oauth.ErrConflict
+	}
+	family.KeyThumbprint = keyThumbprint
+	return nil
+}
+
+// UseProof implements oauth.ProofStore.
+func (m *Memory) UseProof(ctx context.Context, hash []byte, expires time.Time) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, used := m.proofs[string(hash)]; used {
+		return oauth.ErrUsed
+	}
+	m.proofs[string(hash)] = expires
 	return nil
 }
 

@@ -1,0 +1,46 @@
+package endpoint
+
+import (
+	"net/http"
+	"strings"
+
+	"gatehouse/app/home"
+	"gatehouse/oauth"
+)
+
+// bound authenticates with a token that is bound to a key: RFC 9449 §7.1.
+func (e *Endpoint) bound(r *http.Request, token string) (*home.Principal, error) {
+	at, err := e.cfg.Prove.VerifyBoundToken(r.Context(), token, e.cfg.Profile.Resource, oauth.ProofRequest{
+		Headers: r.Header.Values("DPoP"), Method: r.Method, URL: e.address(r),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e.principal(r, at)
+}
+
+// address is the configured URL of the endpoint as the request spells its path: with or without a slash at the end.
+func (e *Endpoint) address(r *http.Request) string {
+	if strings.HasSuffix(r.URL.Path, "/") {
+		return e.cfg.Profile.Resource + "/"
+	}
+	return e.cfg.Profile.Resource
+}
+
+// setChallenge sets the WWW-Authenticate values of a refusal. The Bearer challenge comes first, since some clients look
+// no further (BR-7); the error stands in the challenge of the scheme that was used.
+func (e *Endpoint) setChallenge(w http.ResponseWriter, r *http.Request, code, description string) {
+	h := w.Header()
+	if e.cfg.Prove == nil {
+		h.Set("WWW-Authenticate", e.challenge(code, description))
+		return
+	}
+	proof := `DPoP algs="` + strings.Join(oauth.ProofAlgorithms(), " ") + `"`
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if code != "" && strings.EqualFold(scheme, "DPoP") {
+		proof = `DPoP error="` + code + `", error_description="` + oauth.CleanDescription(description) + `", ` + strings.TrimPrefix(proof, "DPoP ")
+		code, description = "", ""
+	}
+	h.Set("WWW-Authenticate", e.challenge(code, description))
+	h.Add("WWW-Authenticate", proof)
+}
