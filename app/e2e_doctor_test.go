@@ -2,8 +2,12 @@ package app_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"gatehouse/app/apptest"
@@ -67,6 +71,37 @@ func TestDoctorFindsAWrongPublicURL(t *testing.T) {
 		if !slices.Contains(faults, want) {
 			t.Errorf("want %s, got %v", want, faults)
 		}
+	}
+}
+
+// TestDoctorThroughAProxy puts a proxy with one bad habit at a time before the program.
+func TestDoctorThroughAProxy(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		habit func(r *http.Request)
+		want  []string
+	}{
+		{"a good one", func(*http.Request) {}, nil},
+		{"takes Authorization away", func(r *http.Request) { r.Header.Del("Authorization") }, []string{"all:bearer/stripped"}},
+		{"changes Host", func(r *http.Request) { r.Host = "backend:8080" }, []string{"all:challenge.post/host_refused", "all:challenge.get/host_refused",
+			"all:challenge.head/host_refused", "all:slash/host_refused", "all:bearer/host_refused", "codex:challenge.discover/host_refused"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var backend atomic.Pointer[string]
+			proxy := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+				r.Out.URL.Scheme, r.Out.URL.Host = "http", *backend.Load()
+				c.habit(r.Out)
+			}})
+			t.Cleanup(proxy.Close)
+			p := apptest.Start(t, "GATEHOUSE_PUBLIC_URL="+proxy.URL)
+			bound := p.Bound(t)
+			backend.Store(&bound)
+			if faults, _ := doctored(t, p, "--as", "codex"); !slices.Equal(faults, c.want) {
+				t.Errorf("faults %v, want %v", faults, c.want)
+			}
+		})
 	}
 }
 
