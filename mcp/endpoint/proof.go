@@ -28,15 +28,16 @@ func (e *Endpoint) address(r *http.Request) string {
 }
 
 // setChallenge sets the WWW-Authenticate values of a refusal. The Bearer challenge comes first, since some clients look
-// no further (BR-7); the error stands in the challenge of the scheme that was used.
+// no further (BR-7); the error stands in the challenge of the scheme that was used. A DPoP challenge is added only for a
+// client that spoke of DPoP itself: the others find it in the metadata, and some read no more than one challenge.
 func (e *Endpoint) setChallenge(w http.ResponseWriter, r *http.Request, code, description string) {
 	h := w.Header()
-	if e.cfg.Prove == nil {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if e.cfg.Prove == nil || !strings.EqualFold(scheme, "DPoP") && len(r.Header.Values("DPoP")) == 0 {
 		h.Set("WWW-Authenticate", e.challenge(code, description))
 		return
 	}
 	proof := `DPoP algs="` + strings.Join(oauth.ProofAlgorithms(), " ") + `"`
-	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if code != "" && strings.EqualFold(scheme, "DPoP") {
 		proof = `DPoP error="` + code + `", error_description="` + oauth.CleanDescription(description) + `", ` + strings.TrimPrefix(proof, "DPoP ")
 		code, description = "", ""

@@ -38,9 +38,10 @@ func TestProofAtTheEndpoint(t *testing.T) {
 		status int
 		want   []string // the challenges
 	}{
-		{"BR-1 no token: both schemes without an error", nil, 401, []string{bearer, "DPoP " + algs}},
+		{"BR-1 no token: one challenge without an error", nil, 401, []string{bearer}},
+		{"BR-7 no token but a proof", []string{"DPoP: proof"}, 401, []string{bearer, "DPoP " + algs}},
 		{"BR-2 a bad bearer token", []string{"Authorization: Bearer nonsense"}, 401,
-			[]string{`Bearer error="invalid_token", error_description="The access token is not valid.", ` + strings.TrimPrefix(bearer, "Bearer "), "DPoP " + algs}},
+			[]string{`Bearer error="invalid_token", error_description="The access token is not valid.", ` + strings.TrimPrefix(bearer, "Bearer ")}},
 		{"DP-1 no proof", []string{"Authorization: DPoP " + goodToken}, 401,
 			[]string{bearer, `DPoP error="invalid_dpop_proof", error_description="The request must have exactly one DPoP header.", ` + algs}},
 		{"DP-1 two proofs", []string{"Authorization: DPoP " + goodToken, "DPoP: proof", "DPoP: proof"}, 401,
