@@ -328,3 +328,24 @@ func TestHoleControlsInFiltersAndBrandReachedTheDatabase(t *testing.T) {
 		wantCode(t, firstErr(h.s.CreatePlace(ctx, h.p, h.at, inventory.CreatePlaceInput{Name: "x", Kind: "a\x00b"})), "validation", "kind")
 	})
 }
+
+func TestHolePlaceFilterWalksPlacesAndContainers(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h *house) {
+		house := h.place("House", "")
+		garage := h.place("Garage", house.ID)
+		crate := h.thing("Crate", isBox, in(garage.ID))
+		h.thing("Drill", inBox(h.thing("Case", isBox, inBox(crate.ID)).ID))
+		lost := h.thing("Lost box", isBox)
+		h.thing("Coin", inBox(h.thing("Purse", isBox, inBox(lost.ID)).ID))
+		if got := h.names(inventory.SearchInput{PlaceID: house.ID}); !slices.Equal(got, []string{"Case", "Crate", "Drill"}) {
+			t.Errorf("KE-22 below a place: %v", got)
+		}
+		if got := h.names(inventory.SearchInput{Query: "coin", Status: "uncertain"}); !slices.Equal(got, []string{"Coin"}) {
+			t.Errorf("KE-22 in boxes in Unplaced: %v", got)
+		}
+		h.trash("things", crate.ID)
+		if got := h.names(inventory.SearchInput{PlaceID: house.ID}); len(got) != 0 {
+			t.Errorf("KE-22 below a trashed container: %v", got)
+		}
+	})
+}

@@ -30,6 +30,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, status, rerr := s.readBody(r)
 	if rerr != nil {
+		// Without this the answer waits for the rest of the body, which net/http would like to read first.
+		w.Header()["Connection"] = []string{"close"}
 		s.refuse(w, r, nil, began, status, rerr)
 		return
 	}
