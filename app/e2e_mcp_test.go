@@ -98,12 +98,18 @@ func TestBearerAtMCP(t *testing.T) {
 			}
 		}
 	})
+	t.Run("DP-6 a bearer token is no bound one", func(t *testing.T) {
+		a := send(t, "POST", at, ping, mcpType, "Authorization: DPoP "+tokens.AccessToken)
+		h := a.header.Values("WWW-Authenticate")
+		if a.status != http.StatusUnauthorized || len(h) != 2 || !strings.HasPrefix(h[0], "Bearer ") || !strings.HasPrefix(h[1], `DPoP error="invalid_token"`) {
+			t.Errorf("%d %q", a.status, h)
+		}
+	})
 	t.Run("BR-5 a token elsewhere does not count", func(t *testing.T) {
 		challenged(t, send(t, "POST", at+"?access_token="+tokens.AccessToken, ping, mcpType), "")
 		challenged(t, send(t, "POST", at, "access_token="+tokens.AccessToken, "Content-Type: application/x-www-form-urlencoded"), "")
 		challenged(t, send(t, "POST", at, ping, mcpType, "Cookie: access_token="+tokens.AccessToken, "X-Access-Token: "+tokens.AccessToken), "")
 		challenged(t, send(t, "POST", at, ping, mcpType, "Authorization: Basic "+base64.StdEncoding.EncodeToString([]byte("x:"+tokens.AccessToken))), "")
-		challenged(t, send(t, "POST", at, ping, mcpType, "Authorization: DPoP "+tokens.AccessToken), "")
 		if a := send(t, "POST", at+"?access_token=x", ping, mcpType, bearer); a.status != http.StatusOK {
 			t.Errorf("a token in the field and rubbish in the query: %d %s", a.status, a.body)
 		}
