@@ -18,7 +18,7 @@ import (
 
 const (
 	email    = "ada@example.org"
-	password = "correct horse battery staple"
+	password = "seven quiet otters swim home"
 	homeID   = "0195c1a2-0000-7000-8000-000000000001"
 	shopID   = "0195c1a2-0000-7000-8000-000000000002"
 	foreign  = "0195c1a2-0000-7000-8000-00000000000f"

@@ -26,6 +26,7 @@ func TestPasswordRules(t *testing.T) {
 			"PW-2 no composition rules":         {"grouse lantern pickle", true},
 			"PW-2 spaces and signs count":       {"  !! ?? !! ?? x", true},
 			"PW-2 blocklist":                    {"passwordpassword1", false},
+			"PW-2 blocklist, the famous one":    {"correct horse battery staple", false},
 			"PW-2 blocklist in another case":    {"The Quick Brown Fox", false},
 			"PW-2 one character over and over":  {strings.Repeat("z", 20), false},
 			"PW-2 a short piece over and over":  {"abcabcabcabcabcabc", false},

@@ -169,7 +169,7 @@ func (p *Program) Run(stdin string, args ...string) (string, error) {
 }
 
 // Password is the password that AddUser gives.
-const Password = "correct horse battery staple"
+const Password = "seven quiet otters swim home"
 
 // AddUser adds a person on the command line and returns their browser.
 func (p *Program) AddUser(t testing.TB, email string, args ...string) *Browser {

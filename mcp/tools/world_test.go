@@ -82,7 +82,7 @@ func (w *world) person() *account.Person {
 	w.t.Helper()
 	w.people++
 	p, err := w.accounts.AddPerson(w.t.Context(), account.NewPerson{
-		Email: fmt.Sprintf("p%d@example.org", w.people), Name: "Ada", Password: "correct horse battery staple 7",
+		Email: fmt.Sprintf("p%d@example.org", w.people), Name: "Ada", Password: "seven quiet otters swim home 7",
 		LocationName: "Home", TimeZone: "Europe/Madrid", Currency: "EUR",
 	})
 	if err != nil {

@@ -125,6 +125,11 @@ func runCodeTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		_, err = f.Tokens.Lineage(t.Context(), r.Refresh.Hash)
 		wantIs(t, err, oauth.ErrNotFound)
 	})
+	runApprovalTests(t, newFixture, resource)
+}
+
+// runApprovalTests is about what a redemption does to connections that are there already.
+func runApprovalTests(t *testing.T, newFixture func(t *testing.T) Fixture, resource string) {
 	t.Run("CN-72 approving again updates the one connection", func(t *testing.T) {
 		t.Parallel()
 		runSecondApproval(t, newFixture(t), resource)

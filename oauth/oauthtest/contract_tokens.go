@@ -20,46 +20,23 @@ func rotate(t *testing.T, f Fixture, familyID string, presented []byte, at time.
 	return next, f.Tokens.RotateRefreshToken(t.Context(), presented, next, append([]byte("sealed "), next.Hash...), at)
 }
 
-func runTokenTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
-	setup := func(t *testing.T) (Fixture, grantOf) {
+// approved gives each subtest a fixture of its own with one redeemed approval.
+func approved(newFixture func(t *testing.T) Fixture) func(t *testing.T) (Fixture, grantOf) {
+	return func(t *testing.T) (Fixture, grantOf) {
 		t.Parallel()
 		f := newFixture(t)
 		return f, approve(t, f, f.NewUser(t), "gc_1", testResource, nil)
 	}
+}
+
+func runTokenTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+	setup := approved(newFixture)
 	t.Run("unknown refresh token is ErrNotFound", func(t *testing.T) {
 		t.Parallel()
 		_, err := newFixture(t).Tokens.Lineage(t.Context(), secretHash())
 		wantIs(t, err, oauth.ErrNotFound)
 	})
-	t.Run("IN-2 the standing of an access token", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		user := f.NewUser(t)
-		g := approve(t, f, user, "gc_1", testResource, nil)
-		standing := func(jti string) *oauth.Standing {
-			t.Helper()
-			s, err := f.Tokens.Standing(t.Context(), g.connection.ID, g.familyID, jti)
-			must(t, err)
-			return s
-		}
-		same(t, &oauth.Standing{Scopes: g.connection.Scopes, ExpiresAt: g.connection.ExpiresAt}, standing("jti-1"))
-		must(t, f.Tokens.RevokeAccessToken(t.Context(), "jti-1", Start.Add(time.Hour)))
-		same(t, true, standing("jti-1").Ended)
-		same(t, false, standing("jti-2").Ended)
-		other := approve(t, f, user, "gc_2", testResource, nil)
-		for _, ids := range [][2]string{{newID(), g.familyID}, {g.connection.ID, newID()}, {g.connection.ID, other.familyID}, {"x", "y"}} {
-			_, err := f.Tokens.Standing(t.Context(), ids[0], ids[1], "jti-2")
-			wantIs(t, err, oauth.ErrNotFound)
-		}
-		ended, err := f.Tokens.EndFamily(t.Context(), g.familyID, oauth.EndedByUser, Start)
-		must(t, err)
-		same(t, true, ended)
-		same(t, true, standing("jti-2").Ended)
-		f.DisableUser(t, user)
-		s, err := f.Tokens.Standing(t.Context(), other.connection.ID, other.familyID, "jti-2")
-		must(t, err)
-		same(t, true, s.Ended)
-	})
+	runStandingTests(t, newFixture)
 	t.Run("RT-2 rotation links predecessor and successor", func(t *testing.T) {
 		f, g := setup(t)
 		at := Start.Add(time.Minute)
@@ -112,6 +89,45 @@ func runTokenTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		want.ExpiresAt = Start.Add(1000 * time.Hour)
 		same(t, want, l.Token)
 	})
+	runEndTests(t, newFixture)
+}
+
+// runStandingTests is about what an access token stands on.
+func runStandingTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+	t.Run("IN-2 the standing of an access token", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		user := f.NewUser(t)
+		g := approve(t, f, user, "gc_1", testResource, nil)
+		standing := func(jti string) *oauth.Standing {
+			t.Helper()
+			s, err := f.Tokens.Standing(t.Context(), g.connection.ID, g.familyID, jti)
+			must(t, err)
+			return s
+		}
+		same(t, &oauth.Standing{Scopes: g.connection.Scopes, ExpiresAt: g.connection.ExpiresAt}, standing("jti-1"))
+		must(t, f.Tokens.RevokeAccessToken(t.Context(), "jti-1", Start.Add(time.Hour)))
+		same(t, true, standing("jti-1").Ended)
+		same(t, false, standing("jti-2").Ended)
+		other := approve(t, f, user, "gc_2", testResource, nil)
+		for _, ids := range [][2]string{{newID(), g.familyID}, {g.connection.ID, newID()}, {g.connection.ID, other.familyID}, {"x", "y"}} {
+			_, err := f.Tokens.Standing(t.Context(), ids[0], ids[1], "jti-2")
+			wantIs(t, err, oauth.ErrNotFound)
+		}
+		ended, err := f.Tokens.EndFamily(t.Context(), g.familyID, oauth.EndedByUser, Start)
+		must(t, err)
+		same(t, true, ended)
+		same(t, true, standing("jti-2").Ended)
+		f.DisableUser(t, user)
+		s, err := f.Tokens.Standing(t.Context(), other.connection.ID, other.familyID, "jti-2")
+		must(t, err)
+		same(t, true, s.Ended)
+	})
+}
+
+// runEndTests is about what ends tokens.
+func runEndTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+	setup := approved(newFixture)
 	t.Run("RT-7 a disabled person shows in the lineage", func(t *testing.T) {
 		f, g := setup(t)
 		f.DisableUser(t, g.connection.UserID)
