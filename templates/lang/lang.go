@@ -67,7 +67,9 @@ func Match(chosen, accept string) *Language {
 type contextKey struct{}
 
 // With is a context whose texts are in the language.
-func With(ctx context.Context, l *Language) context.Context { return context.WithValue(ctx, contextKey{}, l) }
+func With(ctx context.Context, l *Language) context.Context {
+	return context.WithValue(ctx, contextKey{}, l)
+}
 
 // Of is the language of a context; English where none was chosen.
 func Of(ctx context.Context) *Language {
