@@ -42,10 +42,11 @@ func (h *Handlers) liveConnection(c echo.Context, session *account.Session) (*co
 }
 
 func (h *Handlers) editView(c echo.Context, session *account.Session, existing *connection.Connection) (*templates.ConnectionEditView, error) {
-	app := connectedApp(existing.Client)
+	ctx := c.Request().Context()
+	app := connectedApp(ctx, existing.Client)
 	view := &templates.ConnectionEditView{
 		Shell: h.shell(c, app.Name, templates.NavConnections), App: app, Located: h.located(existing.Resource),
-		Expires: h.timeViewOf(existing.ExpiresAt),
+		Expires: h.timeViewOf(ctx, existing.ExpiresAt),
 		Action:  templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
 		Token:   visitOf(c).formToken(purposeEditConnection(existing.ID)),
 	}
@@ -54,7 +55,7 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 			continue
 		}
 		for _, s := range r.Scopes {
-			w := scopeWords(s.Name)
+			w := scopeWords(ctx, s.Name)
 			view.Scopes = append(view.Scopes, templates.ChoiceView{
 				Value: s.Name, Title: w.title, Detail: w.detail, Ticked: slices.Contains(existing.Scopes, s.Name),
 			})
@@ -93,7 +94,7 @@ func (h *Handlers) SaveConnection(c echo.Context) error {
 	err = h.connections.Edit(c.Request().Context(), session.UserID, existing.ID, edit)
 	var invalid *connection.Invalid
 	if errors.As(err, &invalid) {
-		return h.askEditAgain(c, session, existing, edit, invalid.Message)
+		return h.askEditAgain(c, session, existing, edit, invalidWords(c.Request().Context(), invalid))
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // decision is the consent form, read once.
@@ -32,9 +33,9 @@ var expiries = []struct {
 	value, title string
 	life         time.Duration
 }{
-	{"forever", "Until I end it", 0},
-	{"30d", "30 days", 30 * 24 * time.Hour},
-	{"1d", "1 day", 24 * time.Hour},
+	{"forever", lang.Text("Until I end it"), 0},
+	{"30d", lang.Text("30 days"), 30 * 24 * time.Hour},
+	{"1d", lang.Text("1 day"), 24 * time.Hour},
 }
 
 func isExpiry(value string) bool {
@@ -87,7 +88,7 @@ func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.Authori
 		Allow: true, Scopes: d.scopes, Terms: terms, ExpiresAt: h.expiresAt(d.expires),
 	})
 	if errors.Is(err, oauth.ErrNoScope) {
-		return nil, h.askAgain(c, prompt, d, noScope)
+		return nil, h.askAgain(c, prompt, d, say(c, noScope))
 	}
 	return answer, err
 }
@@ -103,21 +104,21 @@ const (
 func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, d decision) (terms []byte, problem string, err error) {
 	switch {
 	case d.answer != "allow":
-		return nil, noDecision, nil
+		return nil, say(c, noDecision), nil
 	case len(d.scopes) == 0:
-		return nil, noScope, nil
+		return nil, say(c, noScope), nil
 	case d.expires != "" && !isExpiry(d.expires):
-		return nil, noExpiry, nil
+		return nil, say(c, noExpiry), nil
 	}
 	t := connection.Terms{}
 	if h.located(prompt.Resource.URI) {
 		if len(d.locations) == 0 {
-			return nil, noLocation, nil
+			return nil, say(c, noLocation), nil
 		}
 		t.Locations = d.locations
 		var invalid *connection.Invalid
 		if err := h.connections.CheckLocations(c.Request().Context(), visitOf(c).userID(), t.Locations); errors.As(err, &invalid) {
-			return nil, invalid.Message, nil
+			return nil, invalidWords(c.Request().Context(), invalid), nil
 		} else if err != nil {
 			return nil, "", err
 		}
@@ -154,6 +155,6 @@ func retick(choices []templates.ChoiceView, ticked []string) {
 func (h *Handlers) showDenied(c echo.Context, answer *oauth.AuthorizationResponse) error {
 	c.Response().Header().Set("Referrer-Policy", "no-referrer")
 	return render(c, http.StatusOK, templates.Leave(templates.LeaveView{
-		Shell: h.shell(c, "You denied this", ""), Host: answer.Host, URL: templ.SafeURL(answer.RedirectURI), Denied: true,
+		Shell: h.shell(c, say(c, "You denied this"), ""), Host: answer.Host, URL: templ.SafeURL(answer.RedirectURI), Denied: true,
 	}))
 }

@@ -18,9 +18,11 @@ import (
 	"gatehouse/app/limit"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
-// PageError is an error for a person: a page that says what failed, why most likely, and what to do.
+// PageError is an error for a person: a page that says what failed, why most likely, and what to do. Its texts are keys
+// of the catalogues: write them with lang.Text; they are translated when they are shown.
 type PageError struct {
 	Status int
 	Title  string
@@ -129,6 +131,7 @@ func (h *Handlers) sendJSON(c echo.Context, e *oauth.Error) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	header := c.Response().Header()
 	noStore(header)
+	header.Del("Content-Language") // codes and descriptions are English
 	if e.Challenge != "" {
 		header.Set(echo.HeaderWWWAuthenticate, e.Challenge)
 	}
@@ -154,7 +157,7 @@ func (h *Handlers) sendRefusal(c echo.Context, e *oauth.RedirectError) error {
 	h.logError(c, e.Err.Status, e.Err.Code, e.Err.Cause)
 	if e.Untrusted {
 		return render(c, http.StatusBadRequest, templates.Leave(templates.LeaveView{
-			Shell: h.shell(c, "This did not work", ""), Host: e.Host(), URL: templ.SafeURL(location),
+			Shell: h.shell(c, say(c, "This did not work"), ""), Host: e.Host(), URL: templ.SafeURL(location),
 			Reason: e.Err.Description, Correlation: requestID(c),
 		}))
 	}
@@ -193,8 +196,12 @@ func (h *Handlers) pageError(err error) *PageError {
 func (h *Handlers) sendPage(c echo.Context, e *PageError) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	retryAfter(c.Response().Header(), e.RetryAfter)
+	ctx := c.Request().Context()
+	shell := h.shell(c, lang.T(ctx, e.Title), "")
+	shell.LanguageToken = "" // there may be no way back to an error, and it must read the same whatever the address hides
 	return render(c, e.Status, templates.Error(templates.ErrorView{
-		Shell: h.shell(c, e.Title, ""), What: e.What, Cause: e.Why, Advice: e.Advice, Code: e.Code, Detail: e.Detail,
+		Shell: shell, What: lang.T(ctx, e.What), Cause: lang.T(ctx, e.Why), Advice: translated(ctx, e.Advice),
+		Code: e.Code, Detail: e.Detail,
 		Correlation: requestID(c),
 	}))
 }

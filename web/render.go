@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // render builds the page in memory and sends it with its status: an error while rendering leaves nothing half sent.
@@ -20,10 +21,16 @@ func render(c echo.Context, status int, page templ.Component) error {
 	return c.HTMLBlob(status, buf.Bytes())
 }
 
-// shell is the frame of a page for whoever looks at it.
+// shell is the frame of a page for whoever looks at it. The title is in their language already.
 func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellView {
 	v := visitOf(c)
-	shell := templates.ShellView{Title: title, Current: current, Notice: notices[c.QueryParam("done")]}
+	shell := templates.ShellView{Title: title, Current: current}
+	if notice := notices[c.QueryParam("done")]; notice != "" {
+		shell.Notice = say(c, notice)
+	}
+	if v.secret != "" {
+		shell.LanguageToken, shell.Here = v.formToken(purposeLanguage), here(c)
+	}
 	if v.signedIn() {
 		shell.Person = v.session.Person.Name
 		shell.SignOutToken = v.formToken(purposeSignOut)
@@ -33,14 +40,14 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
-	"disconnected": "Disconnected. The app's next call is refused.",
-	"saved":        "Saved. It holds from the app's next call.",
-	"undone":       "Undone.",
-	"ended":        "That installation is signed out. The others go on.",
-	"revoked":      "The token is revoked.",
-	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
-	"session":      "That device is signed out.",
-	"others":       "Everything else is signed out; connections and personal tokens ended.",
+	"disconnected": lang.Text("Disconnected. The app's next call is refused."),
+	"saved":        lang.Text("Saved. It holds from the app's next call."),
+	"undone":       lang.Text("Undone."),
+	"ended":        lang.Text("That installation is signed out. The others go on."),
+	"revoked":      lang.Text("The token is revoked."),
+	"password":     lang.Text("Your password is changed. Other devices are signed out; connections and personal tokens ended."),
+	"session":      lang.Text("That device is signed out."),
+	"others":       lang.Text("Everything else is signed out; connections and personal tokens ended."),
 }
 
 // see sends the browser to another page of ours by GET.

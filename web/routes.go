@@ -73,6 +73,7 @@ func (h *Handlers) pageRoutes() []Route {
 		// A sign-in can lead on to the client at once, when the request turns out to be refused.
 		{ClientPage, "/signin", h.SignInPage, h.SignIn},
 		{Page, "/signout", nil, h.SignOut},
+		{Page, "/language", h.SeeLanguage, h.ChooseLanguage},
 		{Page, "/setup", h.SetupPage, h.Setup},
 		{Page, "/reset", h.ResetPage, h.Reset},
 		{Page, "/things/:thing", h.Thing, nil},

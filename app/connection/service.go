@@ -2,7 +2,6 @@ package connection
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -106,7 +105,7 @@ func (s *Service) chooseScopes(resource string, wanted []string) ([]string, erro
 	have := map[string]bool{}
 	for _, name := range wanted {
 		if !slices.ContainsFunc(rules, func(r ScopeRule) bool { return r.Name == name }) {
-			return nil, invalid("scope", fmt.Sprintf("There is no permission called %q.", name))
+			return nil, invalid("scope", "There is no permission called \"{name}\".", "name", name)
 		}
 		have[name] = true
 	}
