@@ -29,7 +29,7 @@ type core struct {
 	now         func() time.Time
 	rand        io.Reader
 	db          *db.DB
-	setUp       bool // may make what a first start makes
+	setUp       bool   // may make what a first start makes
 	key         []byte // the data key: what seals, and what keys for single purposes are made from
 	oauth       *oauth.Server
 	accounts    *account.Service
