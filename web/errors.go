@@ -197,10 +197,14 @@ func (h *Handlers) sendPage(c echo.Context, e *PageError) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	retryAfter(c.Response().Header(), e.RetryAfter)
 	ctx := c.Request().Context()
+	what := lang.T(ctx, e.What)
+	if refusal := problemOf(ctx, e.Cause); refusal != "" {
+		what = refusal
+	}
 	shell := h.shell(c, lang.T(ctx, e.Title), "")
 	shell.LanguageToken = "" // there may be no way back to an error, and it must read the same whatever the address hides
 	return render(c, e.Status, templates.Error(templates.ErrorView{
-		Shell: shell, What: lang.T(ctx, e.What), Cause: lang.T(ctx, e.Why), Advice: translated(ctx, e.Advice),
+		Shell: shell, What: what, Cause: lang.T(ctx, e.Why), Advice: translated(ctx, e.Advice),
 		Code: e.Code, Detail: e.Detail,
 		Correlation: requestID(c),
 	}))

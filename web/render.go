@@ -32,7 +32,7 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 		shell.LanguageToken, shell.Here = v.formToken(purposeLanguage), here(c)
 	}
 	if v.signedIn() {
-		shell.Person = v.session.Person.Name
+		shell.Person, shell.Administrator = v.session.Person.Name, v.session.Person.Admin
 		shell.SignOutToken = v.formToken(purposeSignOut)
 	}
 	return shell
@@ -40,6 +40,7 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
+	"confirmed":    lang.Text("Thank you. Nothing was done yet: press the button again."),
 	"disconnected": lang.Text("Disconnected. The app's next call is refused."),
 	"saved":        lang.Text("Saved. It holds from the app's next call."),
 	"undone":       lang.Text("Undone."),
