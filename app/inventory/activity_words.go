@@ -11,8 +11,10 @@ import (
 	"gatehouse/app/home"
 )
 
-// sentences are what a person reads about an entry, by its action. They tell no values.
+// sentences are what a person reads about an entry, by its action; the empty one stands for every other. They tell no
+// values. They are keys of the catalogues of other languages.
 var sentences = map[string]string{
+	"":                "Changed {name}.",
 	"thing.create":    "Added {name}.",
 	"thing.update":    "Changed {fields} of {name}.",
 	"thing.retype":    "Changed the type of {name}.",
@@ -39,7 +41,7 @@ type Sentence struct {
 func (w *entryWords) sentence(e activity.Record) Sentence {
 	s := Sentence{Text: sentences[e.Action], Name: w.subjects[e.SubjectID], Type: e.SubjectType}
 	if s.Text == "" {
-		s.Text = "Changed {name}."
+		s.Text = sentences[""]
 	}
 	for _, c := range e.Changes {
 		s.Fields = append(s.Fields, fieldWord(c.Field))
