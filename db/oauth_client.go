@@ -49,7 +49,7 @@ func (d *DB) Client(ctx context.Context, id string) (*oauth.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := scanClient(st.QueryRowContext(ctx, id))
+	c, err := scanClient(st.QueryRowContext(d.brief(ctx), id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}

@@ -44,7 +44,7 @@ func (d *DB) rawTxOnce(ctx context.Context, texts []string, fn func(ctx context.
 	for i := range st {
 		st[i] = tx.StmtContext(ctx, st[i])
 	}
-	if err := fn(ctx, st); err != nil {
+	if err := fn(d.brief(ctx), st); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
