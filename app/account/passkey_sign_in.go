@@ -1,0 +1,191 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+)
+
+// BeginPasskeySignIn asks a stranger's browser for a passkey. Which one, the browser and the person choose.
+func (s *Service) BeginPasskeySignIn(ctx context.Context, browser string) (*PasskeyRequest, error) {
+	if s.party == nil {
+		return nil, ErrNoPasskeys
+	}
+	challenge, err := s.challenge()
+	if err != nil {
+		return nil, err
+	}
+	options, data, err := s.party.BeginDiscoverableLogin(webauthn.WithChallenge(challenge), webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, fmt.Errorf("begin passkey sign-in: %w", err)
+	}
+	return s.open(ctx, ceremonySignIn, "", browser, data, options.Response)
+}
+
+// SignInByPasskey checks the browser's answer and opens a session. A passkey is two factors at once: the device, and the
+// finger, face or PIN that it asked for; no code follows.
+func (s *Service) SignInByPasskey(ctx context.Context, browser, id, answer string, from Device) (*Session, string, error) {
+	_, data, err := s.take(ctx, ceremonySignIn, id, browser)
+	if err != nil {
+		return nil, "", err
+	}
+	person, used, err := s.checkPasskey(ctx, data, answer)
+	if err != nil {
+		return nil, "", err
+	}
+	n, secret, err := s.newSession(*person, from)
+	if err != nil {
+		return nil, "", err
+	}
+	use := PasskeyUse{PasskeyID: used.ID, UserID: person.ID, SignCount: used.SignCount, BackedUp: used.BackedUp, WentBack: used.WentBackAt != nil, At: s.at()}
+	n.AMR = used.amr()
+	if err := s.store.SignInByPasskey(ctx, use, *n); notFound(err) {
+		return nil, "", ErrPasskey // removed, or the person disabled, since it was checked
+	} else if err != nil {
+		return nil, "", fmt.Errorf("sign in: %w", err)
+	}
+	s.warn(ctx, used, from)
+	s.note(ctx, Happening{Action: ActionSignedIn, UserID: person.ID, From: from, Detail: methodOf(n.AMR)})
+	return &n.Session, secret, nil
+}
+
+// BeginPasskeyConfirm asks the browser of a session for a passkey of its person.
+func (s *Service) BeginPasskeyConfirm(ctx context.Context, session *Session, browser string) (*PasskeyRequest, error) {
+	if s.party == nil {
+		return nil, ErrNoPasskeys
+	}
+	holder, err := s.holder(ctx, &session.Person)
+	if err != nil {
+		return nil, err
+	}
+	if len(holder.passkeys) == 0 {
+		return nil, ErrPasskey
+	}
+	challenge, err := s.challenge()
+	if err != nil {
+		return nil, err
+	}
+	options, data, err := s.party.BeginLogin(holder, webauthn.WithChallenge(challenge), webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return nil, fmt.Errorf("begin passkey: %w", err)
+	}
+	return s.open(ctx, ceremonyConfirm, session.UserID, browser, data, options.Response)
+}
+
+// ConfirmByPasskey proves with a passkey who is at the browser of a session. The cookie gets another secret.
+func (s *Service) ConfirmByPasskey(ctx context.Context, session *Session, secret, id, answer string, from Device) (*Session, string, error) {
+	c, data, err := s.take(ctx, ceremonyConfirm, id, secret)
+	if err != nil {
+		return nil, "", err
+	}
+	if c.UserID != session.UserID {
+		return nil, "", ErrPasskey
+	}
+	holder, err := s.holder(ctx, &session.Person)
+	if err != nil {
+		return nil, "", err
+	}
+	parsed, err := parseSigned(answer)
+	if err != nil {
+		return nil, "", err
+	}
+	signed, err := s.party.ValidateLogin(holder, *data, parsed)
+	if err != nil {
+		return nil, "", refusePasskey(err)
+	}
+	used := holder.used(signed, s)
+	renewed, fresh, r, err := s.renewal(session, secret, used.amr())
+	if err != nil {
+		return nil, "", err
+	}
+	use := PasskeyUse{PasskeyID: used.ID, UserID: session.UserID, SignCount: used.SignCount, BackedUp: used.BackedUp, WentBack: used.WentBackAt != nil, At: s.at()}
+	if err := s.store.ConfirmByPasskey(ctx, use, *r); notFound(err) {
+		return nil, "", ErrPasskey
+	} else if err != nil {
+		return nil, "", fmt.Errorf("confirm sign-in: %w", err)
+	}
+	s.warn(ctx, used, from)
+	return renewed, fresh, nil
+}
+
+func parseSigned(answer string) (*protocol.ParsedCredentialAssertionData, error) {
+	if len(answer) > maxPasskeyAnswer {
+		return nil, ErrPasskey
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(answer))
+	if err != nil {
+		return nil, refusePasskey(err)
+	}
+	return parsed, nil
+}
+
+// checkPasskey finds out whose passkey answered, and checks its signature.
+func (s *Service) checkPasskey(ctx context.Context, data *webauthn.SessionData, answer string) (*Person, *Passkey, error) {
+	parsed, err := parseSigned(answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	var holder *keyHolder
+	var broken error // of the store: the library hides what the handler gives
+	find := func(_, handle []byte) (webauthn.User, error) {
+		person, err := s.store.PersonByHandle(ctx, handle)
+		if err == nil {
+			var passkeys []Passkey
+			passkeys, err = s.store.PasskeysOf(ctx, person.ID)
+			holder = &keyHolder{person: person, handle: handle, passkeys: passkeys}
+		}
+		if err != nil && !notFound(err) {
+			broken = err
+		}
+		if err != nil {
+			return nil, err
+		}
+		return holder, nil
+	}
+	_, signed, err := s.party.ValidatePasskeyLogin(find, *data, parsed)
+	if broken != nil {
+		return nil, nil, fmt.Errorf("check passkey: %w", broken)
+	}
+	if err != nil {
+		return nil, nil, refusePasskey(err)
+	}
+	return holder.person, holder.used(signed, s), nil
+}
+
+// used is the passkey that signed, as it is now.
+func (k *keyHolder) used(signed *webauthn.Credential, s *Service) *Passkey {
+	for _, p := range k.passkeys {
+		if string(p.CredentialID) != string(signed.ID) {
+			continue
+		}
+		p.SignCount, p.BackedUp, p.WentBackAt = signed.Authenticator.SignCount, signed.Flags.BackupState, nil
+		if signed.Authenticator.CloneWarning {
+			now := s.at()
+			p.WentBackAt = &now
+		}
+		return &p
+	}
+	return &Passkey{} // the library found it among these
+}
+
+// amr says what a sign-in with the passkey stands for.
+func (p *Passkey) amr() []string {
+	if p.BackupEligible {
+		return []string{amrSynced, amrPresent, amrSeveral}
+	}
+	return []string{amrDevice, amrPresent, amrSeveral}
+}
+
+// warn records a counter that went back. The sign-in stands: counters are wrong for other reasons, too, and shutting the
+// person out would help nobody.
+func (s *Service) warn(ctx context.Context, p *Passkey, from Device) {
+	if p.WentBackAt != nil {
+		s.note(ctx, Happening{Action: ActionPasskeyWentBack, UserID: p.UserID, From: from, Detail: p.Name})
+	}
+}
+
+// IsRefusedPasskey reports whether an error says that a passkey was not accepted.
+func IsRefusedPasskey(err error) bool { return errors.Is(err, ErrPasskey) }
