@@ -7,17 +7,6 @@ import (
 	"time"
 )
 
-// What a session was begun with, in the words of RFC 8176 §2.
-const (
-	amrPassword = "pwd"
-	amrCode     = "otp"
-	amrSeveral  = "mfa"
-	amrPresent  = "user"
-	// A passkey that stays in its device is a key in hardware; one that is copied between devices is not.
-	amrDevice = "hwk"
-	amrSynced = "swk"
-)
-
 // Factors are the ways in which a person can prove who they are.
 type Factors struct {
 	// Password says that there is one; ShortPassword, that it is shorter than a password alone has to be.
@@ -113,10 +102,10 @@ func (s *Service) change(ctx context.Context, session *Session, from Device, do 
 
 // successor is a session that goes on where another one stands: with its proof and its end, under another id and secret.
 func (s *Service) successor(session *Session, from Device) (*NewSession, string, error) {
-	n, secret, err := s.newSession(session.Person, from)
+	n, secret, err := s.newSession(session.Person, from, session.AMR...)
 	if err != nil {
 		return nil, "", err
 	}
-	n.AuthTime, n.AMR, n.ExpiresAt = session.AuthTime, session.AMR, session.ExpiresAt
+	n.AuthTime, n.ExpiresAt = session.AuthTime, session.ExpiresAt
 	return n, secret, nil
 }

@@ -42,9 +42,9 @@ func (s *Service) note(ctx context.Context, h Happening) {
 // methodOf names what a sign-in was made with.
 func methodOf(amr []string) string {
 	switch {
-	case slices.Contains(amr, amrDevice), slices.Contains(amr, amrSynced):
+	case slices.Contains(amr, MethodHardwareKey), slices.Contains(amr, MethodSoftwareKey):
 		return "passkey"
-	case slices.Contains(amr, amrCode):
+	case slices.Contains(amr, MethodOTP):
 		return "password and code"
 	}
 	return "password"

@@ -116,12 +116,12 @@ type PasskeyRequest struct {
 // or at localhost: elsewhere there are none, and the result is nil.
 func newRelyingParty(publicURL string) (*webauthn.WebAuthn, error) {
 	u, err := url.Parse(publicURL)
-	if err != nil || u.Host == "" {
-		return nil, nil //nolint:nilerr // without a URL there are no passkeys
+	host := hostOf(publicURL)
+	if err != nil || host == "" || u.Scheme != "https" && host != "localhost" {
+		return nil, nil //nolint:nilerr,nilnil // no passkeys there
 	}
-	host := u.Hostname()
-	if _, err := netip.ParseAddr(host); err == nil || u.Scheme != "https" && host != "localhost" {
-		return nil, nil
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil, nil //nolint:nilnil // an address is no domain
 	}
 	required := true
 	w, err := webauthn.New(&webauthn.Config{
@@ -141,6 +141,15 @@ func newRelyingParty(publicURL string) (*webauthn.WebAuthn, error) {
 		return nil, fmt.Errorf("passkeys: %w", err)
 	}
 	return w, nil
+}
+
+// hostOf is the host name of a URL; "" when it is none.
+func hostOf(publicURL string) string {
+	u, err := url.Parse(publicURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // PasskeysPossible reports whether browsers allow passkeys at the public URL.

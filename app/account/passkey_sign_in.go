@@ -36,12 +36,11 @@ func (s *Service) SignInByPasskey(ctx context.Context, browser, id, answer strin
 	if err != nil {
 		return nil, "", err
 	}
-	n, secret, err := s.newSession(*person, from)
+	n, secret, err := s.newSession(*person, from, used.methods()...)
 	if err != nil {
 		return nil, "", err
 	}
 	use := PasskeyUse{PasskeyID: used.ID, UserID: person.ID, SignCount: used.SignCount, BackedUp: used.BackedUp, WentBack: used.WentBackAt != nil, At: s.at()}
-	n.AMR = used.amr()
 	if err := s.store.SignInByPasskey(ctx, use, *n); notFound(err) {
 		return nil, "", ErrPasskey // removed, or the person disabled, since it was checked
 	} else if err != nil {
@@ -97,7 +96,7 @@ func (s *Service) ConfirmByPasskey(ctx context.Context, session *Session, secret
 		return nil, "", refusePasskey(err)
 	}
 	used := holder.used(signed, s)
-	renewed, fresh, r, err := s.renewal(session, secret, used.amr())
+	renewed, fresh, r, err := s.renewal(session, secret, used.methods()...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -171,12 +170,12 @@ func (k *keyHolder) used(signed *webauthn.Credential, s *Service) *Passkey {
 	return &Passkey{} // the library found it among these
 }
 
-// amr says what a sign-in with the passkey stands for.
-func (p *Passkey) amr() []string {
+// methods says what a proof with the passkey stands for. One that can be copied between devices is no key in hardware.
+func (p *Passkey) methods() []string {
 	if p.BackupEligible {
-		return []string{amrSynced, amrPresent, amrSeveral}
+		return []string{MethodSoftwareKey, MethodUser, MethodMultiple}
 	}
-	return []string{amrDevice, amrPresent, amrSeveral}
+	return []string{MethodHardwareKey, MethodUser, MethodMultiple}
 }
 
 // warn records a counter that went back. The sign-in stands: counters are wrong for other reasons, too, and shutting the

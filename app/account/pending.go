@@ -10,6 +10,9 @@ import (
 // pendingLife is how long a sign-in waits for its second factor.
 const pendingLife = 10 * time.Minute
 
+// withCodeMethods is how somebody proved who they are with a password and a code.
+var withCodeMethods = []string{MethodPassword, MethodOTP, MethodMultiple}
+
 // SecondFactorNeeded says that the password is right and a code has to follow. Nobody is signed in yet.
 type SecondFactorNeeded struct {
 	// Secret names the sign-in that waits; the browser keeps it in a cookie of its own.
@@ -80,11 +83,10 @@ func (s *Service) CompleteSignIn(ctx context.Context, pending, code string, from
 	if err != nil {
 		return nil, "", err
 	}
-	n, secret, err := s.newSession(*p, from)
+	n, secret, err := s.newSession(*p, from, withCodeMethods...)
 	if err != nil {
 		return nil, "", err
 	}
-	n.AMR = []string{amrPassword, amrCode, amrSeveral}
 	err = s.withCode(ctx, p.ID, code, from, func(used UsedCode) error {
 		return s.store.CompletePending(ctx, hashSecret(pending), used, *n)
 	})
