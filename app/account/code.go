@@ -134,7 +134,7 @@ func (s *Service) ConfirmCodes(ctx context.Context, session *Session, code strin
 	if err != nil {
 		return nil, nil, "", err
 	}
-	fresh, secret, err := s.change(ctx, session, from, func(ctx context.Context, c FactorChange) error {
+	fresh, secret, err := s.noted(ctx, ActionCodesOn, session, from, func(ctx context.Context, c FactorChange) error {
 		return s.store.ConfirmAuthenticator(ctx, a.ID, step, hashes, c)
 	})
 	return codes, fresh, secret, err
@@ -143,7 +143,7 @@ func (s *Service) ConfirmCodes(ctx context.Context, session *Session, code strin
 // RemoveCodes turns the second factor off. Everything else that acts for the person ends; the session goes on under
 // another secret.
 func (s *Service) RemoveCodes(ctx context.Context, session *Session, from Device) (*Session, string, error) {
-	return s.change(ctx, session, from, s.store.RemoveAuthenticator)
+	return s.noted(ctx, ActionCodesOff, session, from, s.store.RemoveAuthenticator)
 }
 
 // NewRecoveryCodes replaces the recovery codes.
@@ -152,7 +152,11 @@ func (s *Service) NewRecoveryCodes(ctx context.Context, session *Session) ([]str
 	if err != nil {
 		return nil, err
 	}
-	return codes, wrap("replace recovery codes", s.store.ReplaceRecoveryCodes(ctx, session.UserID, hashes, s.at()))
+	if err := s.store.ReplaceRecoveryCodes(ctx, session.UserID, hashes, s.at()); err != nil {
+		return nil, fmt.Errorf("replace recovery codes: %w", err)
+	}
+	s.note(ctx, Happening{Action: ActionRecoveryCodesMade, UserID: session.UserID, From: session.Device})
+	return codes, nil
 }
 
 func (s *Service) newRecoveryCodes() (codes []string, hashes [][]byte, err error) {

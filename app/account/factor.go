@@ -78,14 +78,18 @@ func (s *Service) Factors(ctx context.Context, userID string) (*Factors, error) 
 // DropPassword takes the password away: the person signs in with passkeys alone from then on. Everything else that acts
 // for them ends. The session goes on under another secret, which is the second result.
 func (s *Service) DropPassword(ctx context.Context, session *Session, from Device) (*Session, string, error) {
-	return s.change(ctx, session, from, s.store.DropPassword)
+	return s.noted(ctx, ActionPasswordDropped, session, from, s.store.DropPassword)
 }
 
 // ResetFactors takes the second factors of a person away, for an administrator's hand: somebody has lost their phone. It
 // reports whether a password is left to sign in with; a reset link helps where not.
 func (s *Service) ResetFactors(ctx context.Context, userID string, passkeys bool) (password bool, err error) {
 	password, err = s.store.ResetFactors(ctx, userID, passkeys, s.at())
-	return password, wrap("reset factors", err)
+	if err != nil {
+		return false, fmt.Errorf("reset factors: %w", err)
+	}
+	s.note(ctx, Happening{Action: ActionFactorsReset, UserID: userID, Detail: "administrator"})
+	return password, nil
 }
 
 // change runs a change of factors with a session that takes the place of the present one.
@@ -98,6 +102,15 @@ func (s *Service) change(ctx context.Context, session *Session, from Device, do 
 		return nil, "", fmt.Errorf("change factors: %w", err)
 	}
 	return &n.Session, secret, nil
+}
+
+// noted is change with a line in the record.
+func (s *Service) noted(ctx context.Context, action string, session *Session, from Device, do func(context.Context, FactorChange) error) (*Session, string, error) {
+	fresh, secret, err := s.change(ctx, session, from, do)
+	if err == nil {
+		s.note(ctx, Happening{Action: action, UserID: session.UserID, From: from})
+	}
+	return fresh, secret, err
 }
 
 // successor is a session that goes on where another one stands: with its proof and its end, under another id and secret.

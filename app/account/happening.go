@@ -29,6 +29,7 @@ const (
 	ActionCodesOff          = "account.authenticator_removed"
 	ActionRecoveryCodesMade = "account.recovery_codes_replaced"
 	ActionPasswordDropped   = "account.password_removed"
+	ActionPasswordSet       = "account.password_set"
 	ActionFactorsReset      = "account.factors_reset"
 )
 

@@ -380,11 +380,7 @@ func (s *Service) RenamePasskey(ctx context.Context, session *Session, id, name 
 
 // RemovePasskey removes one. Everything else that acts for the person ends; the session goes on under another secret.
 func (s *Service) RemovePasskey(ctx context.Context, session *Session, id string, from Device) (*Session, string, error) {
-	fresh, secret, err := s.change(ctx, session, from, func(ctx context.Context, c FactorChange) error {
+	return s.noted(ctx, ActionPasskeyRemoved, session, from, func(ctx context.Context, c FactorChange) error {
 		return s.store.RemovePasskey(ctx, id, c)
 	})
-	if err == nil {
-		s.note(ctx, Happening{Action: ActionPasskeyRemoved, UserID: session.UserID, From: from})
-	}
-	return fresh, secret, err
 }

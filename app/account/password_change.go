@@ -62,3 +62,29 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 	n.Session.Person.PasswordChangedAt = s.at()
 	return &n.Session, secret, nil
 }
+
+// SetPassword gives a person without a password one. Everything else that is signed in as them ends; the session goes on
+// under another secret, which is the second result.
+func (s *Service) SetPassword(ctx context.Context, session *Session, next string, from Device) (*Session, string, error) {
+	f, err := s.store.FactorsOf(ctx, session.UserID)
+	if err != nil {
+		return nil, "", fmt.Errorf("set password: %w", err)
+	}
+	if f.Password {
+		return nil, "", Refuse(CodeConflict, "", "There is a password already. Change it with the present one.")
+	}
+	hash, short, err := s.hashBeside(ctx, f.SecondFactor(), next, session.Person.Email, session.Person.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	n, secret, err := s.successor(session, from)
+	if err != nil {
+		return nil, "", err
+	}
+	err = s.store.ChangePassword(ctx, PasswordChange{UserID: session.UserID, NewHash: hash, Short: short, At: s.at(), Session: n})
+	if err != nil {
+		return nil, "", fmt.Errorf("set password: %w", err)
+	}
+	s.note(ctx, Happening{Action: ActionPasswordSet, UserID: session.UserID, From: from})
+	return &n.Session, secret, nil
+}
