@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"app/account":     {"app/limit", "app/home"},
 	"app/home":        {"app/account"},
 	"app/activity":    {},
+	"app/audit":       {},
 	"app/limit":       {},
 	"app/handshake":   {"oauth"},
 	"app/connection":  {"app/home", "oauth"},
@@ -157,6 +158,9 @@ var homes = map[string][]string{
 	"github.com/alecthomas/":  {"cmd/gatehouse"},
 	"code.dny.dev/ssrf":       {"app/fetch"},
 	"github.com/alexedwards/": {"app/account"},
+	"github.com/go-webauthn/": {"app/account"},
+	"github.com/pquerna/":     {"app/account"},
+	"github.com/yeqown/":      {"web"},
 }
 
 func TestLibrariesStayAtHome(t *testing.T) {

@@ -194,16 +194,6 @@ func (d *DB) SignInByPasskey(ctx context.Context, use account.PasskeyUse, n acco
 	})
 }
 
-// ConfirmByPasskey implements account.PasskeyStore.
-func (d *DB) ConfirmByPasskey(ctx context.Context, use account.PasskeyUse, r account.Renewal) error {
-	return d.tx(ctx, func(tx *gorm.DB) error {
-		if err := d.usePasskey(tx, use); err != nil {
-			return err
-		}
-		return d.renewSession(tx, r)
-	})
-}
-
 // usePasskey writes a use down, with the person's row locked. The counter never goes down: two uses can cross.
 func (d *DB) usePasskey(tx *gorm.DB, use account.PasskeyUse) error {
 	if _, err := d.lockUser(tx, use.UserID); err != nil {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -38,7 +39,7 @@ type Route struct {
 
 // Routes lists everything that this package serves.
 func (h *Handlers) Routes() []Route {
-	return append(append(h.oauthRoutes(), h.pageRoutes()...), h.fileRoutes()...)
+	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.fileRoutes())
 }
 
 func (h *Handlers) oauthRoutes() []Route {
@@ -72,6 +73,9 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/", h.Home, nil},
 		// A sign-in can lead on to the client at once, when the request turns out to be refused.
 		{ClientPage, "/signin", h.SignInPage, h.SignIn},
+		{ClientPage, secondPath, h.SecondFactorPage, h.SecondFactor},
+		{ClientPage, passkeySignInPath, h.SeeSignIn, h.AskPasskey},
+		{ClientPage, passkeySignInPath + "/finish", h.SeeSignIn, h.SignInByPasskey},
 		{Page, "/signout", nil, h.SignOut},
 		{Page, "/setup", h.SetupPage, h.Setup},
 		{Page, "/reset", h.ResetPage, h.Reset},
@@ -93,6 +97,17 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/settings/connections/tokens/:token/activity/:event/undo", h.SeeActivity, h.UndoOne},
 		{Page, "/settings/account", h.Account, nil},
 		{Page, "/settings/account/password", h.SeeAccount, h.ChangePassword},
+		{Page, factorsPath, h.Factors, nil},
+		{Page, factorsPath + "/password", h.SeeFactors, h.SetPassword},
+		{Page, factorsPath + "/password/remove", h.SeeFactors, h.DropPassword},
+		{Page, factorsPath + "/passkeys/add", h.SeeFactors, h.AskNewPasskey},
+		{Page, factorsPath + "/passkeys/finish", h.SeeFactors, h.AddPasskey},
+		{Page, factorsPath + "/passkeys/:passkey/rename", h.SeeFactors, h.RenamePasskey},
+		{Page, factorsPath + "/passkeys/:passkey/remove", h.SeeFactors, h.RemovePasskey},
+		{Page, enrolPath, h.EnrolPage, h.BeginEnrol},
+		{Page, enrolPath + "/confirm", h.SeeEnrol, h.ConfirmEnrol},
+		{Page, enrolPath + "/remove", h.SeeFactors, h.RemoveAuthenticator},
+		{Page, recoveryCodesPath, h.RecoveryCodes, h.NewRecoveryCodes},
 		{Page, "/settings/account/sessions/end-others", h.SeeAccount, h.EndOtherSessions},
 		{Page, "/settings/account/sessions/:session/end", h.SeeAccount, h.EndSession},
 	}

@@ -82,14 +82,10 @@ func (s *Service) DropPassword(ctx context.Context, session *Session, from Devic
 }
 
 // ResetFactors takes the second factors of a person away, for an administrator's hand: somebody has lost their phone. It
-// reports whether a password is left to sign in with; a reset link helps where not.
+// reports whether a password is left to sign in with; a reset link helps where not. Whoever calls it records it.
 func (s *Service) ResetFactors(ctx context.Context, userID string, passkeys bool) (password bool, err error) {
 	password, err = s.store.ResetFactors(ctx, userID, passkeys, s.at())
-	if err != nil {
-		return false, fmt.Errorf("reset factors: %w", err)
-	}
-	s.note(ctx, Happening{Action: ActionFactorsReset, UserID: userID, Detail: "administrator"})
-	return password, nil
+	return password, wrap("reset factors", err)
 }
 
 // change runs a change of factors with a session that takes the place of the present one.

@@ -19,18 +19,20 @@ type Happening struct {
 
 // Actions of happenings.
 const (
-	ActionSignedIn          = "account.signed_in"
-	ActionCodeRefused       = "account.code_refused"
-	ActionRecoveryCodeUsed  = "account.recovery_code_used"
-	ActionPasskeyAdded      = "account.passkey_added"
-	ActionPasskeyRemoved    = "account.passkey_removed"
-	ActionPasskeyWentBack   = "account.passkey_counter_back"
-	ActionCodesOn           = "account.authenticator_added"
-	ActionCodesOff          = "account.authenticator_removed"
-	ActionRecoveryCodesMade = "account.recovery_codes_replaced"
-	ActionPasswordDropped   = "account.password_removed"
-	ActionPasswordSet       = "account.password_set"
-	ActionFactorsReset      = "account.factors_reset"
+	ActionSignedIn          = "sign_in.done"
+	ActionCodeRefused       = "sign_in.code_refused"
+	ActionRecoveryCodeUsed  = "sign_in.recovery_code_used"
+	ActionPasskeyWentBack   = "sign_in.passkey_counter_back"
+	ActionPasskeyAdded      = "factor.passkey_added"
+	ActionPasskeyRemoved    = "factor.passkey_removed"
+	ActionCodesOn           = "factor.authenticator_added"
+	ActionCodesOff          = "factor.authenticator_removed"
+	ActionRecoveryCodesMade = "factor.recovery_codes_replaced"
+	ActionPasswordChanged   = "factor.password_changed"
+	ActionPasswordReset     = "factor.password_reset"
+	ActionPasswordSet       = "factor.password_set"
+	ActionPasswordDropped   = "factor.password_removed"
+	ActionFactorsReset      = "factor.all_reset"
 )
 
 // note records something. Recording never stops what happened.

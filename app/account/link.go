@@ -121,8 +121,9 @@ func (s *Service) CompleteReset(ctx context.Context, token, password string, for
 	if err := s.store.CompleteReset(ctx, hashSecret(token), change); err != nil {
 		return nil, fmt.Errorf("reset password: %w", err)
 	}
+	s.note(ctx, Happening{Action: ActionPasswordReset, UserID: p.ID})
 	if forget {
-		s.note(ctx, Happening{Action: ActionFactorsReset, UserID: p.ID, Detail: "reset link"})
+		s.note(ctx, Happening{Action: ActionFactorsReset, UserID: p.ID})
 	}
 	return p, s.signIns.Forgive(ctx, p.Email)
 }

@@ -74,9 +74,8 @@ type Ceremony struct {
 
 // Kinds of ceremonies.
 const (
-	ceremonyAdd     = "add"
-	ceremonySignIn  = "sign_in"
-	ceremonyConfirm = "confirm"
+	ceremonyAdd    = "add"
+	ceremonySignIn = "sign_in"
 )
 
 // PasskeyStore keeps passkeys and ceremonies.
@@ -100,8 +99,6 @@ type PasskeyStore interface {
 	// SignInByPasskey writes a use down and opens the session in one step; ErrNotFound when the passkey is gone or the
 	// person disabled.
 	SignInByPasskey(ctx context.Context, use PasskeyUse, n NewSession) error
-	// ConfirmByPasskey is RenewSession with a passkey.
-	ConfirmByPasskey(ctx context.Context, use PasskeyUse, r Renewal) error
 }
 
 // PasskeyRequest is what a browser's WebAuthn API is called with.

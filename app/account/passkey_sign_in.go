@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -49,65 +48,6 @@ func (s *Service) SignInByPasskey(ctx context.Context, browser, id, answer strin
 	s.warn(ctx, used, from)
 	s.note(ctx, Happening{Action: ActionSignedIn, UserID: person.ID, From: from, Detail: methodOf(n.AMR)})
 	return &n.Session, secret, nil
-}
-
-// BeginPasskeyConfirm asks the browser of a session for a passkey of its person.
-func (s *Service) BeginPasskeyConfirm(ctx context.Context, session *Session, browser string) (*PasskeyRequest, error) {
-	if s.party == nil {
-		return nil, ErrNoPasskeys
-	}
-	holder, err := s.holder(ctx, &session.Person)
-	if err != nil {
-		return nil, err
-	}
-	if len(holder.passkeys) == 0 {
-		return nil, ErrPasskey
-	}
-	challenge, err := s.challenge()
-	if err != nil {
-		return nil, err
-	}
-	options, data, err := s.party.BeginLogin(holder, webauthn.WithChallenge(challenge), webauthn.WithUserVerification(protocol.VerificationRequired))
-	if err != nil {
-		return nil, fmt.Errorf("begin passkey: %w", err)
-	}
-	return s.open(ctx, ceremonyConfirm, session.UserID, browser, data, options.Response)
-}
-
-// ConfirmByPasskey proves with a passkey who is at the browser of a session. The cookie gets another secret.
-func (s *Service) ConfirmByPasskey(ctx context.Context, session *Session, secret, id, answer string, from Device) (*Session, string, error) {
-	c, data, err := s.take(ctx, ceremonyConfirm, id, secret)
-	if err != nil {
-		return nil, "", err
-	}
-	if c.UserID != session.UserID {
-		return nil, "", ErrPasskey
-	}
-	holder, err := s.holder(ctx, &session.Person)
-	if err != nil {
-		return nil, "", err
-	}
-	parsed, err := parseSigned(answer)
-	if err != nil {
-		return nil, "", err
-	}
-	signed, err := s.party.ValidateLogin(holder, *data, parsed)
-	if err != nil {
-		return nil, "", refusePasskey(err)
-	}
-	used := holder.used(signed, s)
-	renewed, fresh, r, err := s.renewal(session, secret, used.methods()...)
-	if err != nil {
-		return nil, "", err
-	}
-	use := PasskeyUse{PasskeyID: used.ID, UserID: session.UserID, SignCount: used.SignCount, BackedUp: used.BackedUp, WentBack: used.WentBackAt != nil, At: s.at()}
-	if err := s.store.ConfirmByPasskey(ctx, use, *r); notFound(err) {
-		return nil, "", ErrPasskey
-	} else if err != nil {
-		return nil, "", fmt.Errorf("confirm sign-in: %w", err)
-	}
-	s.warn(ctx, used, from)
-	return renewed, fresh, nil
 }
 
 func parseSigned(answer string) (*protocol.ParsedCredentialAssertionData, error) {
@@ -185,6 +125,3 @@ func (s *Service) warn(ctx context.Context, p *Passkey, from Device) {
 		s.note(ctx, Happening{Action: ActionPasskeyWentBack, UserID: p.UserID, From: from, Detail: p.Name})
 	}
 }
-
-// IsRefusedPasskey reports whether an error says that a passkey was not accepted.
-func IsRefusedPasskey(err error) bool { return errors.Is(err, ErrPasskey) }

@@ -39,6 +39,7 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from Devic
 	} else if err != nil {
 		return nil, "", fmt.Errorf("sign in: %w", err)
 	}
+	s.note(ctx, Happening{Action: ActionSignedIn, UserID: c.ID, From: from, Detail: methodOf(n.AMR)})
 	return &n.Session, secret, attempt.Succeeded(ctx)
 }
 

@@ -48,7 +48,7 @@ var factors = Migration{ID: "0013_factors", Statements: []string{
 	`CREATE INDEX pending_sign_ins_expires ON pending_sign_ins (expires_at)`,
 	`CREATE TABLE passkey_ceremonies (
 		hash {bytes} PRIMARY KEY,
-		kind text NOT NULL CHECK (kind IN ('add', 'sign_in', 'confirm')),
+		kind text NOT NULL CHECK (kind IN ('add', 'sign_in')),
 		user_id {id} REFERENCES users (id) ON DELETE CASCADE,
 		browser {bytes} NOT NULL,
 		data {bytes} NOT NULL,
