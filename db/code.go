@@ -117,7 +117,7 @@ func (d *DB) replaceRecovery(tx *gorm.DB, userID string, recovery [][]byte, now 
 		return fmt.Errorf("replace recovery codes: %w", err)
 	}
 	for _, hash := range recovery {
-		if err := tx.Exec(`INSERT INTO recovery_codes (hash, user_id, created_at) VALUES (?, ?, ?)`, hash, userID, d.ts(now)).Error; err != nil {
+		if err := tx.Exec(`INSERT INTO recovery_codes (user_id, hash, created_at) VALUES (?, ?, ?)`, userID, hash, d.ts(now)).Error; err != nil {
 			return fmt.Errorf("insert recovery code: %w", err)
 		}
 	}
@@ -147,8 +147,8 @@ func (d *DB) InsertPending(ctx context.Context, p account.Pending, passwordHash 
 		if u.PasswordHash != passwordHash {
 			return account.ErrNotFound
 		}
-		err = tx.Exec(`INSERT INTO pending_sign_ins (hash, user_id, expires_at, created_at) VALUES (?, ?, ?, ?)`,
-			p.Hash, p.UserID, d.ts(p.ExpiresAt), d.ts(p.CreatedAt)).Error
+		err = tx.Exec(`INSERT INTO pending_sign_ins (user_id, hash, expires_at, created_at) VALUES (?, ?, ?, ?)`,
+			p.UserID, p.Hash, d.ts(p.ExpiresAt), d.ts(p.CreatedAt)).Error
 		if err != nil {
 			return fmt.Errorf("insert pending sign-in: %w", err)
 		}

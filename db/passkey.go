@@ -17,7 +17,7 @@ type passkeyRow struct {
 	Name           string
 	CredentialID   []byte
 	PublicKey      []byte
-	AAGUID         []byte
+	AAGUID         []byte `gorm:"column:aaguid"`
 	Transports     string
 	SignCount      int64
 	BackupEligible bool
