@@ -50,10 +50,10 @@ const maxPieces = 4
 
 // pattern reports whether a text is put together from few pieces that everybody thinks of, and from nothing else: listed
 // words, also in the digits and signs that stand for letters; walks over the keyboard; runs of the alphabet or of digits;
-// one character again and again; years and other short numbers; signs at the joints.
+// one character again and again; years and other short numbers. Signs at the joints do not count.
 func pattern(s string) bool {
-	if len(s) > maxPasswordBytes {
-		return false
+	if len(s) > maxPasswordBytes || 2*len(s)-2*len(strings.Map(dropSign, s)) > len(s) {
+		return false // too long, or mostly signs, which nobody lists
 	}
 	plain := spelledOut(s)
 	const never = maxPieces + 1
@@ -62,7 +62,9 @@ func pattern(s string) bool {
 	for i := 1; i <= len(s); i++ {
 		fewest[i] = never
 		for j := max(0, i-40); j < i; j++ {
-			if fewest[j] < fewest[i]-1 && piece(s[j:i], plain[j:i]) {
+			if only(s[j:i], signs) {
+				fewest[i] = min(fewest[i], fewest[j])
+			} else if fewest[j] < fewest[i]-1 && piece(s[j:i], plain[j:i]) {
 				fewest[i] = fewest[j] + 1
 			}
 		}
@@ -85,10 +87,20 @@ func piece(s, plain string) bool {
 	switch {
 	case len(s) >= 3 && (blocklist[s] || blocklist[plain]):
 		return true
-	case len(s) <= 4 && only(s, "0123456789"), len(s) <= 3 && only(s, "!.,?*#-_+@$&"):
+	case len(s) <= 4 && only(s, "0123456789"):
 		return true
 	}
 	return len(s) >= 4 && walk(s)
+}
+
+// signs are what people put between and behind words.
+const signs = "!.,?*#-_+@$&;:/"
+
+func dropSign(r rune) rune {
+	if strings.ContainsRune(signs, r) {
+		return -1
+	}
+	return r
 }
 
 func only(s, set string) bool { return strings.Trim(s, set) == "" }
