@@ -21,7 +21,11 @@ type Migration struct {
 
 // All lists the steps in order.
 func All() []Migration {
-	return []Migration{people, oauth, inventory, handshake, clientAuth, proofs, openID}
+	return []Migration{
+		people, oauth, inventory, handshake, clientAuth, proofs,
+		openID,
+		peopleMore,
+	}
 }
 
 // types are the column types that differ between the databases.
