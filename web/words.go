@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
+	"gatehouse/oauth"
 	"gatehouse/templates"
 )
 
@@ -16,6 +17,12 @@ type words struct{ title, detail, short string }
 var scopes = map[string]words{
 	home.ScopeRead: {
 		"See your things", "Read and search the inventory: things, places, dates and notes.", "see your things",
+	},
+	oauth.ScopeOpenID: {
+		"Know who you are", "A number that stands for your account here, the same each time. Neither your name nor your address.", "know who you are",
+	},
+	oauth.ScopeEmail: {
+		"Know your e-mail address", "The address that you sign in with. Includes knowing who you are.", "know your e-mail address",
 	},
 	home.ScopeWrite: {
 		"Change your things", "Add, edit and move things and places. Includes seeing them. Nothing can be deleted.", "change your things",
