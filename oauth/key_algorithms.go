@@ -105,20 +105,18 @@ func (s *Server) completed(keys []SigningKey, algorithm string) ([]SigningKey, e
 	return keys, nil
 }
 
-// addAlgorithm makes the first keys of an algorithm. They are made outside the lock of the store, since an RSA key takes
-// a while; whoever comes second throws its own away.
+// addAlgorithm makes the first key of an algorithm; the job adds the next one. It is made outside the lock of the store,
+// since an RSA key takes a while; whoever comes second throws its own away.
 func (s *Server) addAlgorithm(ctx context.Context, algorithm string) error {
-	made, err := s.completed(nil, algorithm)
+	made, err := s.newKey(algorithm, KeyActive)
 	if err != nil {
 		return err
 	}
-	return s.changeKeys(ctx, "add signing keys", func(keys []SigningKey) ([]SigningKey, error) {
-		for _, key := range made {
-			if keyOf(keys, key.State, algorithm) == nil {
-				keys = append(keys, key)
-			}
+	return s.changeKeys(ctx, "add signing key", func(keys []SigningKey) ([]SigningKey, error) {
+		if keyOf(keys, KeyActive, algorithm) != nil {
+			return keys, nil
 		}
-		return keys, nil
+		return append(keys, *made), nil
 	})
 }
 

@@ -123,7 +123,7 @@ func TestIDToken(t *testing.T) {
 		}
 		keys, err := w.SigningKeys(t.Context())
 		must(t, err)
-		equal(t, "KY-3 keys", len(keys), 4)
+		equal(t, "KY-3 keys", len(keys), 3)
 	})
 	t.Run("OI-1 another configuration does not strand a client", func(t *testing.T) {
 		t.Parallel()
