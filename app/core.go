@@ -98,7 +98,7 @@ func (c *core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.buildPeople(); err != nil {
+	if err := c.buildPeople(sealer); err != nil {
 		return err
 	}
 	c.audit = audit.New(audit.Config{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log, Keep: c.set.AuditKeep})
@@ -118,7 +118,7 @@ func (c *core) derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, c.key, nil, "gatehouse "+purpose, 32)
 }
 
-func (c *core) buildPeople() error {
+func (c *core) buildPeople(sealer account.Sealer) error {
 	lc := limit.Config{Now: c.now, Budgets: map[string]int{limit.Reads.Name: c.set.ReadsPerMinute, limit.Writes.Name: c.set.WritesPerMinute}}
 	if c.db.Dialect() == db.Postgres {
 		lc.Store = c.db
@@ -129,6 +129,7 @@ func (c *core) buildPeople() error {
 		Now: c.now, Rand: c.rand, Store: c.db, SignIns: limit.NewSignIns(c.now, c.db, c.limiter),
 		PublicURL: c.set.publicURL, BearerAllowed: c.set.oauthOn,
 		Passwords: account.PasswordParams{MemoryKiB: c.set.Argon2Memory, Iterations: c.set.Argon2Time, Parallelism: 1},
+		Sealer:    sealer, Record: c.recordAccount,
 	})
 	if err != nil {
 		return err

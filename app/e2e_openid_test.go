@@ -247,3 +247,66 @@ func TestOpaqueTokensAcrossProcesses(t *testing.T) {
 		t.Errorf("KY-5 a token does not survive a restart: %v %+v", err, r)
 	}
 }
+
+// TestStepUpWithAnAuthenticatorApp goes the whole way of RFC 9470: refusal, a new request for what the challenge names, a
+// second factor, and the write.
+func TestStepUpWithAnAuthenticatorApp(t *testing.T) {
+	t.Parallel()
+	demanding := func(testing.TB) []string {
+		return []string{"GATEHOUSE_STEP_UP=writes", "GATEHOUSE_ACCESS_TOKEN_FORMAT=opaque"}
+	}
+	onBothWith(t, demanding, func(t *testing.T, p *apptest.Program) {
+		b := mustSignIn(t, p.AddUser(t, "ada@example.com"), p.URL)
+		c := registered(t, p)
+		write := func(token string) *apptest.RPC {
+			r, err := apptest.Call(p.URL, token, "tools/call", `{"name":"add_thing","arguments":{"name":"Lamp"}}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		_, acr, _ := strings.Cut(write(connected(t, c, b).AccessToken).Header.Get("WWW-Authenticate"), `acr_values="`)
+		acr, _, _ = strings.Cut(acr, `"`)
+		stronger := withQuery(t, c.AuthorizeURL(), "acr_values", acr)
+		if page, err := b.Get(stronger); err != nil || acr == "" || !strings.Contains(page.Body, "Add a second step") {
+			t.Fatalf("BR-12 %q asked of who has one factor: %v %s", acr, err, page.Text())
+		}
+		began := time.Now()
+		page := follow(t, b, mustOpen(t, b, p.URL+factorsPage).FormTo("/authenticator"))
+		seed := seedOf(t, page)
+		enterCode(t, b, page, codeAt(t, seed, began.Add(-30*time.Second)))
+
+		weak := apptest.NewBrowser("ada@example.com", apptest.Password)
+		page = passwordStep(t, weak, stronger)
+		if page = enterCode(t, weak, page, codeAt(t, seed, began)); page.Form("decision") == nil {
+			t.Fatalf("BR-12 after both factors: %d %s", page.Status, page.Text())
+		}
+		tokens := connected(t, c, weak)
+		if r := write(tokens.AccessToken); r.Status != http.StatusOK {
+			t.Errorf("BR-12 a write after both factors: %d %s", r.Status, r.Body)
+		}
+		site := newRelyingParty(t, p.URL, "", oidc.ScopeOpenID)
+		_, id, err := site.signIn(t, weak, oauth2.SetAuthURLParam("acr_values", acr))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var claims struct {
+			ACR string   `json:"acr"`
+			AMR []string `json:"amr"`
+		}
+		if err := id.Claims(&claims); err != nil || claims.ACR != acr || !slices.Contains(claims.AMR, "otp") || !slices.Contains(claims.AMR, "mfa") {
+			t.Errorf("OI-1 BR-12 %+v %v", claims, err)
+		}
+		// Personal tokens are outside it.
+		secret, err := p.Run("", "token", "add", "--user", "ada@example.com", "--scope", "write", "--json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made struct {
+			Secret string `json:"secret"`
+		}
+		if err := json.Unmarshal([]byte(secret), &made); err != nil || write(made.Secret).Status != http.StatusOK {
+			t.Errorf("BR-12 a personal token: %v %+v", err, write(made.Secret))
+		}
+	})
+}

@@ -158,6 +158,9 @@ var homes = map[string][]string{
 	"github.com/alecthomas/":  {"cmd/gatehouse"},
 	"code.dny.dev/ssrf":       {"app/fetch"},
 	"github.com/alexedwards/": {"app/account"},
+	"github.com/go-webauthn/": {"app/account"},
+	"github.com/pquerna/":     {"app/account"},
+	"github.com/yeqown/":      {"web"},
 }
 
 func TestLibrariesStayAtHome(t *testing.T) {

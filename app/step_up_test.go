@@ -29,7 +29,8 @@ func strengthen(t *testing.T, d *db.DB, b *apptest.Browser, base string, at time
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.RenewSession(ctx, session.ID, hash, hash, at, amr, c.PasswordHash); err != nil {
+	r := account.Renewal{SessionID: session.ID, UserID: session.UserID, OldHash: hash, NewHash: hash, AuthTime: at, AMR: amr}
+	if err := d.RenewSession(ctx, r, c.PasswordHash, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -160,8 +160,9 @@ func (d *DB) WaysInOf(ctx context.Context, userID string) (account.WaysIn, error
 
 func waysIn(tx *gorm.DB, userID string) (account.WaysIn, error) {
 	var w account.WaysIn
-	row := tx.Raw(`SELECT u.password_hash <> '', (SELECT count(*) FROM identities i WHERE i.user_id = u.id) FROM users u WHERE u.id = ?`, userID).Row()
-	if err := row.Scan(&w.Password, &w.Identities); err != nil {
+	row := tx.Raw(`SELECT u.password_hash <> '', (SELECT count(*) FROM identities i WHERE i.user_id = u.id),
+		(SELECT count(*) FROM passkeys p WHERE p.user_id = u.id) FROM users u WHERE u.id = ?`, userID).Row()
+	if err := row.Scan(&w.Password, &w.Identities, &w.Passkeys); err != nil {
 		return w, fmt.Errorf("read ways in: %w", err)
 	}
 	return w, nil

@@ -48,10 +48,10 @@ func (d *DB) InsertSession(ctx context.Context, n account.NewSession, passwordHa
 		if u.PasswordHash != passwordHash {
 			return account.ErrNotFound
 		}
-		if err := tx.Create(newSessionRow(n)).Error; err != nil {
-			return fmt.Errorf("insert session: %w", err)
+		if err := passwordSuffices(tx, n.UserID); err != nil {
+			return err
 		}
-		return nil
+		return insertSession(tx, n)
 	})
 }
 
@@ -115,14 +115,43 @@ func (d *DB) TouchSession(ctx context.Context, id string, now, before time.Time)
 }
 
 // RenewSession implements account.SessionStore.
-func (d *DB) RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, amr []string, passwordHash string) error {
-	if !isID(id) {
+func (d *DB) RenewSession(ctx context.Context, r account.Renewal, passwordHash string, code *account.UsedCode) error {
+	return d.tx(ctx, func(tx *gorm.DB) error {
+		u, err := d.lockUser(tx, r.UserID)
+		if err != nil {
+			return err
+		}
+		if u.PasswordHash != passwordHash {
+			return account.ErrNotFound
+		}
+		if code != nil {
+			err = d.useCodeOf(tx, r.UserID, *code, r.AuthTime)
+		} else {
+			err = passwordSuffices(tx, r.UserID)
+		}
+		if err != nil {
+			return err
+		}
+		return d.renewSession(tx, r)
+	})
+}
+
+// passwordSuffices gives ErrNotFound for a person with a second factor.
+func passwordSuffices(tx *gorm.DB, userID string) error {
+	on, err := hasCodes(tx, userID)
+	if err == nil && on {
+		err = account.ErrNotFound
+	}
+	return err
+}
+
+func (d *DB) renewSession(tx *gorm.DB, r account.Renewal) error {
+	if !isID(r.SessionID) {
 		return account.ErrNotFound
 	}
-	t := d.ts(authTime)
-	res := d.w(ctx).Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, amr = ?, last_seen_at = ?, updated_at = ?
-		WHERE id = ? AND secret_hash = ? AND user_id IN (SELECT id FROM users WHERE password_hash = ? AND disabled_at IS NULL)`,
-		newHash, t, joinWords(amr), t, t, id, oldHash, passwordHash)
+	t := d.ts(r.AuthTime)
+	res := tx.Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, amr = ?, last_seen_at = ?, updated_at = ?
+		WHERE id = ? AND secret_hash = ? AND user_id = ?`, r.NewHash, t, joinWords(r.AMR), t, t, r.SessionID, r.OldHash, r.UserID)
 	return one(res, account.ErrNotFound)
 }
 

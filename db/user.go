@@ -22,6 +22,7 @@ type userRow struct {
 	IsAdmin           bool
 	PasswordHash      string
 	PasswordChangedAt Timestamp
+	PasswordShort     bool
 	DisabledAt        *Timestamp
 	CreatedAt         Timestamp `gorm:"autoCreateTime:false"`
 	UpdatedAt         Timestamp `gorm:"autoUpdateTime:false"`
@@ -161,6 +162,8 @@ func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time
 	}{
 		{`DELETE FROM sessions WHERE user_id = ? AND CAST(id AS text) <> ?`, []any{userID, keepSession}},
 		{`DELETE FROM one_time_links WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM pending_sign_ins WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM passkey_ceremonies WHERE user_id = ?`, []any{userID}},
 		{`UPDATE personal_tokens SET revoked_at = ?, revoked_reason = ?, updated_at = ?
 			WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 			[]any{d.ts(now), reason, d.ts(now), userID, d.ts(now)}},

@@ -61,7 +61,10 @@ type AccountView struct {
 	Email    string
 	Problem  string
 	Password string // form token of the password form
-	Sessions []SessionView
+	// NoPassword says that there is none to change; Second, that a code follows it.
+	NoPassword bool
+	Second     bool
+	Sessions   []SessionView
 	// OthersToken is the form token of "sign out everywhere else".
 	OthersToken string
 }

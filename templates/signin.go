@@ -20,6 +20,8 @@ type SignInView struct {
 	// Nobody says that there is no person yet who could sign in.
 	Nobody  bool
 	Problem string
+	// Passkeys offers to sign in with one.
+	Passkeys bool
 }
 
 // SetupView is the page that makes the first administrator.
@@ -35,10 +37,13 @@ type SetupView struct {
 
 // ResetView is the page that sets a new password by link.
 type ResetView struct {
-	Shell   ShellView
-	Token   string
-	Link    string // the token of the reset link
-	Email   string // whose password it is; empty when it need not be shown
+	Shell ShellView
+	Token string
+	Link  string // the token of the reset link
+	Email string // whose password it is; empty when it need not be shown
+	// Lost offers to take second factors and passkeys away as well; Second says that a code follows the password.
+	Lost    bool
+	Second  bool
 	Problem string
 }
 

@@ -44,6 +44,11 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 		Shell: h.shell(c, "Account", templates.NavAccount), Name: session.Person.Name, Email: session.Person.Email,
 		Password: v.formToken(purposePassword), OthersToken: v.formToken(purposeEndOthers), Problem: problem,
 	}
+	factors, err := h.accounts.Factors(c.Request().Context(), session.UserID)
+	if err != nil {
+		return err
+	}
+	view.NoPassword, view.Second = !factors.Password, factors.SecondFactor()
 	for _, s := range sessions {
 		view.Sessions = append(view.Sessions, templates.SessionView{
 			Device: deviceName(s.UserAgent), Address: s.IP, SignedIn: h.timeView(s.CreatedAt), LastSeen: h.timeView(s.LastSeenAt),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"gatehouse/app/account"
 	"gatehouse/app/audit"
 	"gatehouse/templates/lang"
 )
@@ -14,6 +15,8 @@ var auditNouns = []struct{ value, label string }{
 	{"client", lang.Text("All about clients")},
 	{"connection", lang.Text("All about connections")},
 	{"key", lang.Text("All about keys")},
+	{"sign_in", lang.Text("All about sign-ins")},
+	{"factor", lang.Text("All about passwords, passkeys and codes")},
 }
 
 // auditWords are the actions in words. One without words is shown by its name.
@@ -34,6 +37,21 @@ var auditWords = map[string]string{
 	audit.TokenRevoked:      lang.Text("Personal token revoked"),
 	audit.KeyRotated:        lang.Text("Signing keys rotated"),
 	audit.KeyDropped:        lang.Text("Signing key dropped"),
+
+	account.ActionSignedIn:          lang.Text("Signed in"),
+	account.ActionCodeRefused:       lang.Text("Wrong code after a right password"),
+	account.ActionRecoveryCodeUsed:  lang.Text("Recovery code used"),
+	account.ActionPasskeyWentBack:   lang.Text("The counter of a passkey went back; there may be a copy"),
+	account.ActionPasskeyAdded:      lang.Text("Passkey added"),
+	account.ActionPasskeyRemoved:    lang.Text("Passkey removed"),
+	account.ActionCodesOn:           lang.Text("Authenticator app set up"),
+	account.ActionCodesOff:          lang.Text("Authenticator app removed"),
+	account.ActionRecoveryCodesMade: lang.Text("New recovery codes"),
+	account.ActionPasswordChanged:   lang.Text("Password changed"),
+	account.ActionPasswordReset:     lang.Text("Password set by a reset link"),
+	account.ActionPasswordSet:       lang.Text("Password set"),
+	account.ActionPasswordDropped:   lang.Text("Password removed"),
+	account.ActionFactorsReset:      lang.Text("Second factors removed"),
 }
 
 func auditActionWords(ctx context.Context, action string) string {

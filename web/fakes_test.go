@@ -26,6 +26,7 @@ const (
 
 // fakeAccounts is the domain of people in memory, without hashing.
 type fakeAccounts struct {
+	fakeFactors
 	mu       sync.Mutex
 	now      func() time.Time
 	password map[string]string // by address
@@ -40,6 +41,35 @@ type fakeAccounts struct {
 	made      int
 	down      error
 }
+
+// fakeFactors is people who have nothing but a password.
+type everyFactor = web.Factors
+
+type fakeFactors struct{ everyFactor }
+
+func (fakeFactors) Factors(context.Context, string) (*account.Factors, error) {
+	return &account.Factors{Password: true}, nil
+}
+
+func (fakeFactors) PasskeysPossible() bool { return false }
+
+func (fakeFactors) BeginPasskeySignIn(context.Context, string) (*account.PasskeyRequest, error) {
+	return nil, account.ErrNoPasskeys
+}
+
+func (fakeFactors) SignInByPasskey(context.Context, string, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrPasskey
+}
+
+func (fakeFactors) PendingSignIn(context.Context, string) (*account.Person, error) {
+	return nil, account.ErrNotFound
+}
+
+func (fakeFactors) CompleteSignIn(context.Context, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrNotFound
+}
+
+func (fakeFactors) CancelSignIn(context.Context, string) error { return nil }
 
 func (f *fakeAccounts) person(email string) account.Person {
 	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace", Admin: email == adminEmail}
@@ -190,7 +220,7 @@ func (f *fakeAccounts) CheckReset(_ context.Context, token string) (*account.Per
 	return &p, nil
 }
 
-func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string) (*account.Person, error) {
+func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string, _ bool) (*account.Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, err := f.CheckReset(ctx, token)

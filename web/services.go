@@ -13,6 +13,8 @@ import (
 // Accounts is what pages ask of the domain of people; account.Service is one.
 type Accounts interface {
 	SignIns
+	SignInFactors
+	Factors
 	Sessions
 	Links
 	Tokens
@@ -44,7 +46,7 @@ type Links interface {
 	CheckSetup(ctx context.Context, token string) error
 	CompleteSetup(ctx context.Context, token string, n account.NewPerson) (*account.Person, error)
 	CheckReset(ctx context.Context, token string) (*account.Person, error)
-	CompleteReset(ctx context.Context, token, password string) (*account.Person, error)
+	CompleteReset(ctx context.Context, token, password string, forget bool) (*account.Person, error)
 }
 
 // Tokens are a person's personal tokens.

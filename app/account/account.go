@@ -1,12 +1,15 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-webauthn/webauthn/webauthn"
 
 	"gatehouse/app/limit"
 )
@@ -18,6 +21,7 @@ type Store interface {
 	SessionStore
 	LinkStore
 	IdentityStore
+	FactorStore
 	TokenStore
 }
 
@@ -38,6 +42,16 @@ type Config struct {
 	Passwords PasswordParams
 	// Hasher replaces Argon2id; nil outside tests.
 	Hasher Hasher
+	// Sealer seals the seeds of authenticator apps; without one there are none.
+	Sealer Sealer
+	// Record is told what is worth a line in the record; it may be nil.
+	Record func(ctx context.Context, h Happening)
+}
+
+// Sealer encrypts a small secret for one purpose and row; sealing.Sealer is one.
+type Sealer interface {
+	Seal(purpose, id string, plain []byte) ([]byte, error)
+	Open(purpose, id string, sealed []byte) ([]byte, error)
 }
 
 // Service decides about people. It is safe for concurrent use.
@@ -49,6 +63,11 @@ type Service struct {
 	url     string
 	bearer  bool
 	hasher  Hasher
+	sealer  Sealer
+	record  func(ctx context.Context, h Happening)
+	// host is the public URL's; party checks passkeys and is nil where there can be none.
+	host  string
+	party *webauthn.WebAuthn
 }
 
 // New makes the service.
@@ -63,7 +82,12 @@ func New(c Config) (*Service, error) {
 		}
 		c.Hasher = h
 	}
+	party, err := newRelyingParty(c.PublicURL)
+	if err != nil {
+		return nil, fmt.Errorf("account: %w", err)
+	}
 	return &Service{
+		sealer: c.Sealer, record: c.Record, host: hostOf(c.PublicURL), party: party,
 		now: c.Now, rand: c.Rand, store: c.Store, signIns: c.SignIns,
 		url: strings.TrimSuffix(c.PublicURL, "/"), bearer: c.BearerAllowed, hasher: c.Hasher,
 	}, nil

@@ -31,6 +31,9 @@ const (
 	prefixSetup   = "gsu_"
 	prefixReset   = "gsr_"
 	prefixToken   = "gth_"
+	// A sign-in that waits for its second factor, and a question put to an authenticator.
+	prefixPending  = "gps_"
+	prefixCeremony = "gpc_"
 )
 
 // newSecret makes 32 random bytes in base64url behind the prefix, and the hash under which it is stored. Values of 256

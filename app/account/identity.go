@@ -32,7 +32,11 @@ type NewIdentity struct {
 type WaysIn struct {
 	Password   bool
 	Identities int
+	Passkeys   int
 }
+
+// Any reports whether there is a way in at all.
+func (w WaysIn) Any() bool { return w.Password || w.Identities > 0 || w.Passkeys > 0 }
 
 // IdentityStore keeps upstream identities.
 type IdentityStore interface {
@@ -119,7 +123,7 @@ func (s *Service) WaysIn(ctx context.Context, userID string) (WaysIn, error) {
 // one session.
 func (s *Service) Unlink(ctx context.Context, userID, keepSession, id string) error {
 	return wrap("unlink identity", s.store.UnlinkIdentity(ctx, userID, id, keepSession, s.at(), func(left WaysIn) error {
-		if !left.Password && left.Identities == 0 {
+		if !left.Any() {
 			return ErrLastWayIn
 		}
 		return nil

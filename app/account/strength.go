@@ -39,6 +39,13 @@ func StrengthOf(amr []string) string {
 }
 
 // StrongestSignIn is the strongest sign-in that a person is able to.
-func (s *Service) StrongestSignIn(context.Context, string) (string, error) {
-	return StrengthSingle, nil // there are passwords, and nothing beside them
+func (s *Service) StrongestSignIn(ctx context.Context, userID string) (string, error) {
+	f, err := s.Factors(ctx, userID)
+	if err != nil {
+		return "", wrap("read factors", err)
+	}
+	if f.SecondFactor() || len(f.Passkeys) > 0 {
+		return StrengthMulti, nil
+	}
+	return StrengthSingle, nil
 }

@@ -15,7 +15,10 @@ type userCmd struct {
 	List      userListCmd      `cmd:"" help:"List everybody."`
 	Disable   userDisableCmd   `cmd:"" help:"Shut a person out: sessions, tokens and connections end at once."`
 	Enable    userEnableCmd    `cmd:"" help:"Let a person sign in again."`
-	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password."`
+	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password, and can remove factors they lost."`
+
+	Factors      userFactorsCmd      `cmd:"" help:"List how a person signs in: password, passkeys, authenticator app."`
+	ResetFactors userResetFactorsCmd `cmd:"" name:"reset-factors" help:"Remove a person's authenticator app and recovery codes (lost phone); a password that is too short alone goes too."`
 }
 
 type userAddCmd struct {

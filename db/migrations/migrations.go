@@ -25,6 +25,7 @@ func All() []Migration {
 		people, oauth, inventory, handshake, clientAuth, proofs,
 		audit,
 		openID,
+		factors,
 		peopleMore,
 	}
 }
