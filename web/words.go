@@ -9,6 +9,7 @@ import (
 	"gatehouse/app/home"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // words are a scope for people: a title for a tick, what it means, and a few words for a list.
@@ -19,10 +20,10 @@ var scopes = map[string]words{
 		"See your things", "Read and search the inventory: things, places, dates and notes.", "see your things",
 	},
 	oauth.ScopeOpenID: {
-		"Know who you are", "A number that stands for your account here, the same each time. Neither your name nor your address.", "know who you are",
+		lang.Text("Know who you are"), lang.Text("A number that stands for your account here, the same each time. Neither your name nor your address."), lang.Text("know who you are"),
 	},
 	oauth.ScopeEmail: {
-		"Know your e-mail address", "The address that you sign in with. Includes knowing who you are.", "know your e-mail address",
+		lang.Text("Know your e-mail address"), lang.Text("The address that you sign in with. Includes knowing who you are."), lang.Text("know your e-mail address"),
 	},
 	home.ScopeWrite: {
 		"Change your things", "Add, edit and move things and places. Includes seeing them. Nothing can be deleted.", "change your things",
