@@ -92,8 +92,13 @@ func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
 	return out, nil
 }
 
-// RotateKeys makes the next key sign from now on.
-func (a *Admin) RotateKeys(ctx context.Context) error { return a.c.oauth.RotateKeys(ctx) }
+// RotateKeys makes the next key sign from now on: of one algorithm, or of all that there are keys of when it is empty.
+func (a *Admin) RotateKeys(ctx context.Context, algorithm string) error {
+	if algorithm == "" {
+		return a.c.oauth.RotateKeys(ctx)
+	}
+	return missing(a.c.oauth.RotateKeys(ctx, algorithm), "signing key of the algorithm", algorithm, "keys list")
+}
 
 // DropKey drops a key at once.
 func (a *Admin) DropKey(ctx context.Context, kid string) error {

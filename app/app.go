@@ -14,6 +14,7 @@ import (
 	"gatehouse/mcp"
 	"gatehouse/mcp/endpoint"
 	"gatehouse/mcp/tools"
+	"gatehouse/oauth"
 	"gatehouse/web"
 )
 
@@ -79,6 +80,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 	set, err := tools.New(tools.Deps{
 		Inventory: a.inventory, Limiter: a.limiter, CursorKey: cursorKey, Rand: a.rand,
 		ScopeDenied: func(_ context.Context, scopes string) error { return e.ScopeRefusal(scopes) },
+		StepUp:      a.stepUp(func(scopes string, demand oauth.StepUp) error { return e.StepUpRefusal(scopes, demand) }),
 	})
 	if err != nil {
 		return nil, err
@@ -90,8 +92,8 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 		return nil, fmt.Errorf("mcp server: %w", err)
 	}
 	cfg := endpoint.Config{
-		Profile:     endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
-		Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
+		Profile: endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
+		Stored:  a.db, CheckStored: a.oauth, Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
 		RequestID: func(w http.ResponseWriter) string { return w.Header().Get(echo.HeaderXRequestID) },
 		Observe:   a.observeEndpoint, Log: a.log, Now: a.now,
 	}

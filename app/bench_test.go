@@ -16,13 +16,19 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
+	"gatehouse/app"
 	"gatehouse/app/apptest"
 	"gatehouse/oauth"
 )
 
 // BenchmarkCall is one request to /mcp through every layer but the socket: signature, row, JSON-RPC, tool.
-func BenchmarkCall(b *testing.B) {
-	h := inProcess(b, "", time.Now)
+func BenchmarkCall(b *testing.B) { benchmarkCalls(b, "jwt") }
+
+// BenchmarkCallOpaque is the same with access tokens that are looked up.
+func BenchmarkCallOpaque(b *testing.B) { benchmarkCalls(b, "opaque") }
+
+func benchmarkCalls(b *testing.B, format string) {
+	h := inProcess(b, "", time.Now, func(c *app.Config) { c.AccessTokenFormat = format })
 	tokens, err := h.client(b).Connect(h.person)
 	if err != nil {
 		b.Fatal(err)

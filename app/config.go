@@ -32,10 +32,13 @@ type Config struct {
 	LogLevel         string   `default:"info" enum:"debug,info,warn,error" env:"GATEHOUSE_LOG_LEVEL" help:"debug, info, warn or error."`
 	LogFormat        string   `enum:"text,json,auto" default:"auto" env:"GATEHOUSE_LOG_FORMAT" help:"text or json. Default: text on a terminal, else json."`
 
-	DynamicRegistration bool   `default:"true" negatable:"" env:"GATEHOUSE_DYNAMIC_REGISTRATION" help:"Let clients register themselves (RFC 7591)."`
-	ClientDocuments     bool   `default:"true" negatable:"" env:"GATEHOUSE_CLIENT_DOCUMENTS" help:"Accept clients whose id is the URL of their metadata document."`
-	SigningAlgorithm    string `default:"ES256" enum:"ES256,RS256,EdDSA" env:"GATEHOUSE_SIGNING_ALGORITHM" help:"Algorithm of access tokens: ES256, RS256 or EdDSA."`
-	SQLiteSyncFull      bool   `name:"sqlite-sync-full" env:"GATEHOUSE_SQLITE_SYNC_FULL" help:"Wait for the disk at every commit of SQLite."`
+	DynamicRegistration bool          `default:"true" negatable:"" env:"GATEHOUSE_DYNAMIC_REGISTRATION" help:"Let clients register themselves (RFC 7591)."`
+	ClientDocuments     bool          `default:"true" negatable:"" env:"GATEHOUSE_CLIENT_DOCUMENTS" help:"Accept clients whose id is the URL of their metadata document."`
+	SigningAlgorithm    string        `default:"ES256" enum:"ES256,RS256,EdDSA" env:"GATEHOUSE_SIGNING_ALGORITHM" help:"Algorithm of access tokens: ES256, RS256 or EdDSA."`
+	AccessTokenFormat   string        `default:"jwt" enum:"jwt,opaque" env:"GATEHOUSE_ACCESS_TOKEN_FORMAT" help:"Form of access tokens: jwt, or opaque (looked up in the database)."`
+	StepUp              string        `default:"off" enum:"off,writes" env:"GATEHOUSE_STEP_UP" help:"writes: apps may change things only while their person signed in with two factors or a passkey (RFC 9470). off: any sign-in will do."`
+	StepUpMaxAge        time.Duration `default:"0" env:"GATEHOUSE_STEP_UP_MAX_AGE" help:"With GATEHOUSE_STEP_UP=writes: how long ago that sign-in may be, as in 12h. 0: any time."`
+	SQLiteSyncFull      bool          `name:"sqlite-sync-full" env:"GATEHOUSE_SQLITE_SYNC_FULL" help:"Wait for the disk at every commit of SQLite."`
 
 	AccessTokenLife time.Duration `default:"1h" env:"GATEHOUSE_ACCESS_TOKEN_LIFE" help:"Life of an access token, as in 1h."`
 	RefreshLimit    time.Duration `default:"0" env:"GATEHOUSE_REFRESH_LIMIT" help:"Age at which a sign-in of an app ends however often it is used, as in 4320h. 0: never."`
@@ -91,6 +94,9 @@ func (c Config) check(bound string) (*settings, error) {
 	}
 	if c.RefreshLimit < 0 || c.RefreshGrace < 0 || c.RefreshGrace > 5*time.Minute {
 		note(errors.New("GATEHOUSE_REFRESH_LIMIT must not be negative and GATEHOUSE_REFRESH_GRACE between 0 and 5m"))
+	}
+	if c.StepUpMaxAge != 0 && (c.StepUp != "writes" || c.StepUpMaxAge < time.Minute) {
+		note(errors.New("GATEHOUSE_STEP_UP_MAX_AGE goes with GATEHOUSE_STEP_UP=writes and is 0 or at least 1m"))
 	}
 	if c.Argon2Memory < 19456 || c.Argon2Memory > 1<<20 || c.Argon2Time < 2 || c.Argon2Time > 20 {
 		note(errors.New("GATEHOUSE_ARGON2_MEMORY_KIB must be between 19456 and 1048576, GATEHOUSE_ARGON2_TIME between 2 and 20"))

@@ -154,6 +154,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
+		OpenID: true, ACRValues: account.Strengths(),
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
 	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
 	if err != nil {
@@ -179,6 +180,7 @@ func (c *core) homeResource(issuer string) oauth.Resource {
 			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
 		},
 		AccessTokenLife: c.set.AccessTokenLife, RefreshTokenLimit: c.set.RefreshLimit, RefreshGrace: &c.set.RefreshGrace,
+		OpaqueTokens: c.set.AccessTokenFormat == "opaque",
 	}
 }
 
@@ -189,7 +191,7 @@ func (c *core) scopeRules(resource string) []connection.ScopeRule {
 		}
 		var out []connection.ScopeRule
 		for _, s := range r.Scopes {
-			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies})
+			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies, Identity: s.Identity})
 		}
 		return out
 	}

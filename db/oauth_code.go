@@ -11,18 +11,18 @@ import (
 )
 
 const selectCode = `SELECT request_id, user_id, client_id, resource, scopes, terms, connection_expires_at, redirect_uri,
-	code_challenge, auth_time, issued_at, expires_at, used_at, family_id, key_thumbprint FROM authorization_codes WHERE hash = ?`
+	code_challenge, auth_time, issued_at, expires_at, used_at, family_id, key_thumbprint, nonce, acr, amr FROM authorization_codes WHERE hash = ?`
 
 // Code implements oauth.CodeStore.
 func (d *DB) Code(ctx context.Context, hash []byte) (*oauth.AuthorizationCode, error) {
 	c := oauth.AuthorizationCode{Hash: hash}
 	a := &c.Approval
-	var scopes string
+	var scopes, amr string
 	var terms, family *string
 	var until, used *Timestamp
 	var auth, issued, expires Timestamp
 	err := d.queryRow(ctx, selectCode, []any{hash}, &c.RequestID, &a.UserID, &a.ClientID, &a.Resource, &scopes, &terms,
-		&until, &c.RedirectURI, &c.CodeChallenge, &auth, &issued, &expires, &used, &family, &c.KeyThumbprint)
+		&until, &c.RedirectURI, &c.CodeChallenge, &auth, &issued, &expires, &used, &family, &c.KeyThumbprint, &c.Nonce, &c.ACR, &amr)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -30,6 +30,7 @@ func (d *DB) Code(ctx context.Context, hash []byte) (*oauth.AuthorizationCode, e
 		return nil, fmt.Errorf("read code: %w", err)
 	}
 	a.Scopes, a.Terms, a.ExpiresAt = splitWords(scopes), rawJSON(terms), until.ptr()
+	c.AMR = splitWords(amr)
 	c.AuthTime, c.IssuedAt, c.ExpiresAt, c.UsedAt, c.FamilyID = auth.T, issued.T, expires.T, used.ptr(), deref(family)
 	return &c, nil
 }
@@ -57,7 +58,8 @@ const (
 	addLocation = `INSERT INTO connection_locations (connection_id, location_id)
 		SELECT c.id, m.location_id FROM connections c JOIN members m ON m.user_id = c.user_id
 		WHERE c.id = ? AND m.location_id = ? ON CONFLICT DO NOTHING`
-	insertFamily  = `INSERT INTO families (id, connection_id, device_hint, scopes, key_thumbprint, created_at) VALUES (?, ?, ?, ?, ?, ?)`
+	insertFamily = `INSERT INTO families (id, connection_id, device_hint, scopes, key_thumbprint, acr, auth_time, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 	insertRefresh = `INSERT INTO refresh_tokens (hash, family_id, parent_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`
 )
 
@@ -129,7 +131,7 @@ func (d *DB) redeem(ctx context.Context, st []*sql.Stmt, r *oauth.Redemption) (*
 	if err != nil {
 		return nil, err
 	}
-	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), a.scopes, r.KeyThumbprint, at); err != nil {
+	if _, err := st[stInsertFamily].ExecContext(ctx, r.FamilyID, c.ID, cleanText(r.DeviceHint), a.scopes, r.KeyThumbprint, r.ACR, d.tsOrNull(r.AuthTime), at); err != nil {
 		return nil, fmt.Errorf("family: %w", err)
 	}
 	t := r.Refresh

@@ -61,8 +61,8 @@ const (
 	decideRequest = `UPDATE authorization_requests SET decided_at = ?, outcome = ? WHERE id_hash = ? AND decided_at IS NULL`
 	hasRequest    = `SELECT EXISTS (SELECT 1 FROM authorization_requests WHERE id_hash = ?)`
 	insertCode    = `INSERT INTO authorization_codes (hash, request_id, user_id, client_id, resource, scopes, terms,
-		connection_expires_at, redirect_uri, code_challenge, auth_time, issued_at, expires_at, key_thumbprint)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		connection_expires_at, redirect_uri, code_challenge, auth_time, issued_at, expires_at, key_thumbprint, nonce, acr, amr)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // holdSession finds a session and keeps it from ending until the transaction does: whoever ends it meanwhile waits, and
@@ -110,7 +110,7 @@ func (d *DB) DecideRequest(ctx context.Context, id, outcome string, at time.Time
 		a := code.Approval
 		_, err = st[2].ExecContext(ctx, code.Hash, code.RequestID, a.UserID, a.ClientID, a.Resource, joinWords(a.Scopes),
 			rawText(a.Terms), d.tsPtr(a.ExpiresAt), code.RedirectURI, code.CodeChallenge,
-			d.ts(code.AuthTime), d.ts(code.IssuedAt), d.ts(code.ExpiresAt), code.KeyThumbprint)
+			d.ts(code.AuthTime), d.ts(code.IssuedAt), d.ts(code.ExpiresAt), code.KeyThumbprint, code.Nonce, code.ACR, joinWords(code.AMR))
 		return err
 	})
 	if err != nil {

@@ -131,3 +131,11 @@ func cleanText(s string) string {
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
+
+// tsOrNull is ts for nullable parameters whose zero means none.
+func (d *DB) tsOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return d.ts(t)
+}

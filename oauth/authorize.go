@@ -172,13 +172,19 @@ func expiredRequest() *Error {
 // next fills the prompt in and decides between sign-in and consent.
 func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationRequest, who ResourceOwner) error {
 	silent := slices.Contains(r.prompt, "none")
-	demanded := who.SignedIn() && r.demandsSignIn(who, request.CreatedAt, s.now())
+	demanded := demandNothing
+	if who.SignedIn() {
+		demanded = s.demands(r, who, request.CreatedAt)
+	}
 	p.Next = NextConsent
-	if !who.SignedIn() || demanded {
+	if demanded == demandMore {
+		return r.redirectError(UnmetAuthentication().WithCheck("acr_values"))
+	} else if !who.SignedIn() || demanded != demandNothing {
 		if silent {
 			return r.redirectError(LoginRequired().WithCheck("prompt"))
 		}
-		p.Next, p.ReauthenticationDemanded = NextSignIn, demanded
+		p.Next, p.ReauthenticationDemanded = NextSignIn, demanded != demandNothing
+		p.StrongerDemanded = demanded == demandStronger || !who.SignedIn() && r.leastRank > 0
 	} else if silent {
 		return r.redirectError(ConsentRequired().WithCheck("prompt"))
 	}

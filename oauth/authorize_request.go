@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // authorizeParameters are the parameters that may appear once at most. Others are ignored, however often they appear;
@@ -21,7 +22,7 @@ import (
 var authorizeParameters = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge",
 	"code_challenge_method", "prompt", "max_age", "login_hint", "nonce", "request", "request_uri",
-	"dpop_jkt",
+	"dpop_jkt", "acr_values",
 }
 
 // checkedRequest is an authorization request that passed every check.
@@ -39,6 +40,11 @@ type checkedRequest struct {
 	prompt        []string
 	maxAge        time.Duration // negative when absent
 	loginHint     string
+	nonce         string
+	// leastRank is the strength that acr_values demands, negative when it demands none.
+	leastRank int
+	// identityOnly says that the client wants to know who signs in and nothing else.
+	identityOnly bool
 }
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
@@ -124,6 +130,10 @@ func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
 		return e
 	}
 	r.challenge = params.Get("code_challenge")
+	if r.nonce = params.Get("nonce"); len(r.nonce) > maxNonce || !utf8.ValidString(r.nonce) || strings.ContainsRune(r.nonce, 0) {
+		return InvalidRequest("The nonce is too long or no text.").WithCheck("nonce")
+	}
+	r.leastRank = s.leastRank(params.Get("acr_values"))
 	if r.keyThumbprint = params.Get("dpop_jkt"); r.keyThumbprint != "" && !isThumbprint(r.keyThumbprint) { // RFC 9449 §10
 		return InvalidRequest("The dpop_jkt must be a SHA-256 thumbprint: 43 base64url characters.").WithCheck("dpop_jkt")
 	}
@@ -167,15 +177,18 @@ func (s *Server) checkTarget(r *checkedRequest, params url.Values) *Error {
 	if refused != nil {
 		return refused
 	}
-	chosen, refused := resource.chooseScopes(scopes)
-	if refused != nil {
+	identity, rest := resource.splitIdentity(scopes)
+	chosen, refused := resource.chooseScopes(rest)
+	if refused != nil && len(identity) == 0 {
 		return refused
 	}
 	r.resource = resource
-	r.scopeAsked = slices.ContainsFunc(scopes, resource.Known)
+	r.scopeAsked = slices.ContainsFunc(rest, resource.Known)
 	if r.scopeAsked {
 		r.requested = chosen
 	}
+	r.identityOnly = len(identity) > 0 && !r.scopeAsked && !slices.ContainsFunc(params["resource"], func(v string) bool { return v != "" })
+	r.requested = append(r.requested, identity...)
 	return nil
 }
 
@@ -201,10 +214,21 @@ func checkPrompt(r *checkedRequest, params url.Values) *Error {
 // read only the baseline knew to ask for. What was asked is ticked, or the baseline when nothing was; more than the
 // baseline is never ticked beforehand for a client of which nothing is known. RFC 6749 §3.3 lets the granted scope
 // differ from the requested one; the token answer states it.
+//
+// Who somebody is, is offered only to clients that ask, and alone to those that ask for nothing else.
 func (r *checkedRequest) offered() []OfferedScope {
 	asked := r.resource.expand(r.requested)
 	var offered []OfferedScope
 	for _, scope := range r.resource.Scopes {
+		if scope.Identity {
+			if slices.Contains(asked, scope.Name) {
+				ticked := scope.Name == ScopeOpenID || r.client.Kind != ClientDynamic
+				offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
+			}
+			continue
+		} else if r.identityOnly {
+			continue
+		}
 		ticked := slices.Contains(asked, scope.Name) && (scope.Baseline || r.client.Kind != ClientDynamic)
 		if !r.scopeAsked {
 			ticked = scope.Baseline
@@ -212,13 +236,4 @@ func (r *checkedRequest) offered() []OfferedScope {
 		offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
 	}
 	return offered
-}
-
-// demandsSignIn reports whether a signed-in person must sign in again for a request that came at the given time. A
-// sign-in after the request came always satisfies it.
-func (r *checkedRequest) demandsSignIn(who ResourceOwner, requested, now time.Time) bool {
-	if !who.AuthTime.Before(requested) {
-		return false
-	}
-	return slices.Contains(r.prompt, "login") || r.maxAge >= 0 && now.Sub(who.AuthTime) > r.maxAge
 }

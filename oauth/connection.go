@@ -76,7 +76,12 @@ type AuthorizationCode struct {
 	CodeChallenge string
 	// KeyThumbprint is the dpop_jkt of the request: only the holder of that key can redeem the code (RFC 9449 §10).
 	KeyThumbprint string
-	AuthTime      time.Time
+	// Nonce is the client's, for the ID token.
+	Nonce    string
+	AuthTime time.Time
+	// ACR and AMR say how strongly and how the person signed in.
+	ACR string
+	AMR []string
 	// SignIn, when set, names the sign-in that decided. The store refuses a code whose sign-in has ended: a decision that
 	// was under way while the person signed out everywhere must not outlive that. It is not kept.
 	SignIn    string
@@ -112,10 +117,13 @@ type Family struct {
 	Scopes []string
 	// KeyThumbprint is the key that the refresh tokens of a public client are bound to, if any (RFC 9449 §5).
 	KeyThumbprint string
-	CreatedAt     time.Time
-	LastUsedAt    *time.Time
-	EndedAt       *time.Time
-	EndedReason   string
+	// ACR and AuthTime are of the sign-in that approved; zero for a family from before this was kept.
+	ACR         string
+	AuthTime    time.Time
+	CreatedAt   time.Time
+	LastUsedAt  *time.Time
+	EndedAt     *time.Time
+	EndedReason string
 }
 
 // RefreshToken is one link of a family's chain.
@@ -173,6 +181,9 @@ type Redemption struct {
 	DeviceHint      string
 	// KeyThumbprint is the key that the family is bound to, if any.
 	KeyThumbprint string
+	// ACR and AuthTime are of the sign-in that approved.
+	ACR      string
+	AuthTime time.Time
 	// Refresh is the family's first refresh token; its FamilyID is FamilyID.
 	Refresh *RefreshToken
 }
@@ -218,4 +229,9 @@ type TokenStore interface {
 	Standing(ctx context.Context, connectionID, familyID, jti string) (*Standing, error)
 	// RevokeAccessToken remembers the jti of one access token until its expiry, so that only it stops working.
 	RevokeAccessToken(ctx context.Context, jti string, expires time.Time) error
+	// SaveAccessToken stores a token that is looked up.
+	SaveAccessToken(ctx context.Context, t *StoredToken) error
+	// AccessToken returns the stored token with this hash and what its family says, or ErrNotFound. Expired rows are
+	// returned too; whether the connection still stands is not looked at.
+	AccessToken(ctx context.Context, hash []byte) (*AccessToken, error)
 }

@@ -36,7 +36,7 @@ func (s *Server) Decide(ctx context.Context, id string, who ResourceOwner, d Dec
 		s.observeRefusal(ctx, StepDecision, request.Correlation(), who.UserID, request.ClientID, err)
 		return nil, err
 	}
-	if r.demandsSignIn(who, request.CreatedAt, now) {
+	if s.demands(r, who, request.CreatedAt) != demandNothing {
 		return nil, LoginRequired().WithCheck("sign_in")
 	}
 	if !d.Allow {

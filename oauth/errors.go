@@ -166,6 +166,13 @@ func ConsentRequired() *Error {
 	return newError(http.StatusBadRequest, "consent_required", "Consent is needed and prompt=none forbids asking.")
 }
 
+// UnmetAuthentication is unmet_authentication_requirements of OpenID Connect Core Error Code
+// unmet_authentication_requirements (RFC 9470 §5).
+func UnmetAuthentication() *Error {
+	return newError(http.StatusBadRequest, "unmet_authentication_requirements",
+		"The app asks for a stronger sign-in than this account has. Add a second step or a passkey to the account, then start again from the app.")
+}
+
 // RequestNotSupported is request_not_supported of OpenID Connect Core §3.1.2.6.
 func RequestNotSupported() *Error {
 	return newError(http.StatusBadRequest, "request_not_supported", "Request objects are not supported.")

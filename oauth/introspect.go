@@ -38,6 +38,10 @@ type Introspection struct {
 	// Confirmation is the key that the token is bound to (RFC 9449 §6.2).
 	Confirmation *confirmation `json:"cnf,omitempty"`
 
+	// ACR and AuthTime say how strongly and when the person signed in (RFC 9470 §6.2).
+	ACR      string `json:"acr,omitempty"`
+	AuthTime int64  `json:"auth_time,omitempty"`
+
 	caller string
 }
 
@@ -92,6 +96,25 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 	if e != nil {
 		return nil, e
 	}
+	scopes, e := s.standingScopes(ctx, verified)
+	if e != nil || scopes == nil {
+		return nil, e
+	}
+	answer := &Introspection{
+		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
+		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
+	}
+	if verified.KeyThumbprint != "" {
+		answer.TokenType, answer.Confirmation = "DPoP", &confirmation{verified.KeyThumbprint}
+	}
+	if answer.ACR = verified.ACR; !verified.AuthTime.IsZero() {
+		answer.AuthTime = verified.AuthTime.Unix()
+	}
+	return answer, nil
+}
+
+// standingScopes are the scopes that a token is good for now; nil when what it stands on has ended.
+func (s *Server) standingScopes(ctx context.Context, verified *AccessToken) ([]string, *Error) {
 	standing, err := s.stores.Tokens.Standing(ctx, verified.ConnectionID, verified.FamilyID, verified.ID)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
@@ -102,18 +125,11 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 	if standing.Ended || standing.ExpiresAt != nil && !standing.ExpiresAt.After(s.now()) {
 		return nil, nil
 	}
-	scopes := standing.Scopes
+	scopes := append([]string{}, standing.Scopes...)
 	if verified.Narrowed {
-		scopes = slices.DeleteFunc(slices.Clone(verified.Scopes), func(scope string) bool { return !slices.Contains(standing.Scopes, scope) })
+		scopes = slices.DeleteFunc(append([]string{}, verified.Scopes...), func(scope string) bool { return !slices.Contains(standing.Scopes, scope) })
 	}
-	answer := &Introspection{
-		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
-		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
-	}
-	if verified.KeyThumbprint != "" {
-		answer.TokenType, answer.Confirmation = "DPoP", &confirmation{verified.KeyThumbprint}
-	}
-	return answer, nil
+	return scopes, nil
 }
 
 // introspectRefreshToken calls a refresh token active when the token endpoint would take it. Asking changes nothing.

@@ -13,6 +13,11 @@ type ResourceOwner struct {
 	UserID string
 	// AuthTime is when the person last proved who they are.
 	AuthTime time.Time
+	// ACR is how strongly they did, one of Config.ACRValues, and AMR how (RFC 8176). StrongestACR is how strongly they
+	// could; empty when that is not known.
+	ACR          string
+	AMR          []string
+	StrongestACR string
 	// SignIn names the sign-in that they act through, in the embedding program's words; empty for none. See
 	// AuthorizationCode.SignIn.
 	SignIn string
@@ -51,6 +56,8 @@ type Prompt struct {
 	Outcome string
 	// ReauthenticationDemanded says that a person is signed in but the client demands a fresh sign-in.
 	ReauthenticationDemanded bool
+	// StrongerDemanded says that a fresh sign-in has to be stronger than the one there is.
+	StrongerDemanded bool
 	// LoginHint is the client's guess who signs in; hostile text.
 	LoginHint string
 	ExpiresAt time.Time

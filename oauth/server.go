@@ -39,6 +39,10 @@ type Config struct {
 	RedirectExceptions []string
 	// SigningAlgorithm is ES256 (default), RS256 or EdDSA.
 	SigningAlgorithm string
+	// OpenID offers the scopes openid and email, ID tokens and the userinfo endpoint.
+	OpenID bool
+	// ACRValues are the strengths of a sign-in that ResourceOwner.ACR can have, weakest first. Empty switches acr_values off.
+	ACRValues []string
 	// Fetch reads client documents and key sets. Required when ClientDocuments is set; without it private_key_jwt is not
 	// offered.
 	Fetch DocumentFetcher
@@ -118,6 +122,9 @@ func New(cfg Config, stores Stores) (*Server, error) {
 		cfg.SigningAlgorithm = algES256
 	}
 	cfg.Resources = slices.Clone(cfg.Resources)
+	if cfg.OpenID {
+		cfg.Resources = withIdentity(cfg.Resources)
+	}
 	verified, err := otter.New(&otter.Options[[sha256.Size]byte, *verifiedToken]{MaximumSize: verifiedTokens})
 	if err != nil {
 		return nil, fmt.Errorf("oauth: cache of verified tokens: %w", err)

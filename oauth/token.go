@@ -73,6 +73,9 @@ type tokenGrant struct {
 	familyID     string
 	// keyThumbprint is the key that the access token is bound to, if any (RFC 9449 §6).
 	keyThumbprint string
+	// acr and authTime say how and when the person signed in who approved.
+	acr      string
+	authTime time.Time
 	// ends is when the connection ends, if it does: no token outlives it.
 	ends *time.Time
 }

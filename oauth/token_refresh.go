@@ -39,6 +39,7 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	grant := &tokenGrant{
 		userID: lineage.Connection.UserID, clientID: client.ID, connectionID: lineage.Connection.ID,
 		familyID: lineage.Family.ID, ends: lineage.Connection.ExpiresAt, keyThumbprint: request.keyThumbprint,
+		acr: lineage.Family.ACR, authTime: lineage.Family.AuthTime,
 	}
 	if grant.resource = s.resource(lineage.Connection.Resource); grant.resource == nil {
 		// Not invalid_target: clients give up on that, but authorize anew on invalid_grant.

@@ -10,6 +10,8 @@ type TokenResponse struct {
 	// ExpiresIn is the life of the access token in seconds, as a number: some clients refuse a string.
 	ExpiresIn    int64  `json:"expires_in"`
 	RefreshToken string `json:"refresh_token,omitempty"`
+	// IDToken comes with a code for openid (OpenID Connect Core §3.1.3.3).
+	IDToken string `json:"id_token,omitempty"`
 	// Scope is always stated, since the person may have allowed less than was asked.
 	Scope string `json:"scope"`
 	// ConnectionID and FamilyID are for the caller's log.

@@ -70,7 +70,11 @@ func (h *Handlers) resume(c echo.Context, id string) (*oauth.Prompt, error) {
 	if id = parseRequestID(id); id == "" {
 		return nil, oauth.InvalidRequest("The authorization request is unknown. Start again from the app.").WithCheck("request")
 	}
-	return h.oauth.ResumeAuthorization(c.Request().Context(), id, visitOf(c).owner())
+	who, err := h.owner(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.oauth.ResumeAuthorization(c.Request().Context(), id, who)
 }
 
 func (h *Handlers) showDecided(c echo.Context, allowed bool) error {

@@ -54,6 +54,9 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 			continue
 		}
 		for _, s := range r.Scopes {
+			if s.Identity && !slices.Contains(existing.Scopes, s.Name) {
+				continue // offered only to apps that ask
+			}
 			w := scopeWords(s.Name)
 			view.Scopes = append(view.Scopes, templates.ChoiceView{
 				Value: s.Name, Title: w.title, Detail: w.detail, Ticked: slices.Contains(existing.Scopes, s.Name),

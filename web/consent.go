@@ -36,7 +36,7 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		PersonName:   person.Name, PersonEmail: person.Email,
 		SwitchToken: v.formToken(purposeSignOut), RequestID: p.RequestID,
 		Scopes:   offeredScopes(p.Offered, existing),
-		Located:  h.located(p.Resource.URI),
+		Located:  h.located(p.Resource.URI) && slices.ContainsFunc(p.Offered, func(o oauth.OfferedScope) bool { return !p.Resource.IsIdentity(o.Name) }),
 		Expiries: expiryChoices("forever"),
 		Existing: h.existingView(existing, p),
 	}

@@ -62,7 +62,11 @@ var errAskAgain = errors.New("web: asked again")
 
 // decide carries a decision out. What is missing in the form of somebody who allows is asked for again, with their ticks.
 func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.AuthorizationResponse, error) {
-	ctx, owner := c.Request().Context(), visitOf(c).owner()
+	ctx := c.Request().Context()
+	owner, err := h.owner(c)
+	if err != nil {
+		return nil, err
+	}
 	if d.answer == "deny" {
 		return h.oauth.Decide(ctx, id, owner, oauth.Decision{})
 	}
@@ -110,7 +114,8 @@ func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, d decisio
 		return nil, noExpiry, nil
 	}
 	t := connection.Terms{}
-	if h.located(prompt.Resource.URI) {
+	// What only tells who somebody is acts nowhere.
+	if h.located(prompt.Resource.URI) && slices.ContainsFunc(d.scopes, func(s string) bool { return !prompt.Resource.IsIdentity(s) }) {
 		if len(d.locations) == 0 {
 			return nil, noLocation, nil
 		}

@@ -35,8 +35,11 @@ type fakeAccounts struct {
 	setup    string
 	reset    string
 	limited  bool
-	made     int
-	down     error
+	// strongest is what StrongestSignIn says, methods how the next session is made.
+	strongest string
+	methods   []string
+	made      int
+	down      error
 }
 
 // fakeFactors is people who have nothing but a password.
@@ -82,10 +85,22 @@ func (f *fakeAccounts) People(context.Context) ([]account.Person, error) {
 	return out, f.down
 }
 
+func (f *fakeAccounts) PersonByID(_ context.Context, id string) (*account.Person, error) {
+	p := f.person(strings.TrimPrefix(id, "user "))
+	return &p, f.down
+}
+
+func (f *fakeAccounts) StrongestSignIn(context.Context, string) (string, error) {
+	if f.strongest == "" {
+		return account.StrengthSingle, f.down
+	}
+	return f.strongest, f.down
+}
+
 func (f *fakeAccounts) open(p account.Person, from account.Device) (*account.Session, string, error) {
 	f.made++
 	now := f.now()
-	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
+	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, AMR: f.methods, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
 	secret := fmt.Sprintf("secret-%d", f.made)
 	f.sessions[secret] = s
 	return s, secret, nil

@@ -68,7 +68,7 @@ func newSite(t *testing.T, options ...option) *site {
 	s.memory.AddUser("user bob@example.org")
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
-		Issuer: s.url, DynamicRegistration: true, Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
+		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
 		Observe: func(_ context.Context, step oauth.Step) {
 			observing.Lock()
 			defer observing.Unlock()

@@ -56,6 +56,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
+		{BackChannel, oauth.PathUserInfo, h.UserInfo, h.UserInfo},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -187,7 +188,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize":
 		return true
 	}
 	return false

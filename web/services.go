@@ -29,6 +29,9 @@ type SignIns interface {
 	ChangePassword(ctx context.Context, session *account.Session, current, next string, from account.Device) (*account.Session, string, error)
 	// People are asked for only to tell whether there is anybody.
 	People(ctx context.Context) ([]account.Person, error)
+	PersonByID(ctx context.Context, id string) (*account.Person, error)
+	// StrongestSignIn is how strongly a person could sign in.
+	StrongestSignIn(ctx context.Context, userID string) (string, error)
 }
 
 // Sessions lists and ends a person's sessions.

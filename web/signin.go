@@ -44,6 +44,7 @@ func (h *Handlers) SignInPage(c echo.Context) error {
 			return see(c, consentPath(in.request))
 		}
 		view.Again, view.Email = prompt.ReauthenticationDemanded, prompt.LoginHint
+		view.Stronger = prompt.StrongerDemanded
 		if prompt.Client != nil {
 			view.App = clientName(prompt.Client.Name, prompt.Client.ID)
 		}

@@ -11,6 +11,8 @@ import (
 type ScopeRule struct {
 	Name    string
 	Implies []string
+	// Identity marks what tells the app who the person is; it acts nowhere.
+	Identity bool
 }
 
 // Service is what the settings page and the command line do with connections.
@@ -94,10 +96,20 @@ func (s *Service) Edit(ctx context.Context, userID, id string, e Edit) error {
 	if e.Scopes, err = s.chooseScopes(c.Resource, e.Scopes); err != nil {
 		return err
 	}
-	if err := s.checkTerms(ctx, userID, c.Resource, e.Terms); err != nil {
+	if !s.acts(c.Resource, e.Scopes) && len(e.Terms.Locations) == 0 {
+		err = e.Terms.Check() // who may only know who the person is needs no location
+	} else {
+		err = s.checkTerms(ctx, userID, c.Resource, e.Terms)
+	}
+	if err != nil {
 		return err
 	}
 	return s.Store.EditConnection(ctx, userID, id, e, s.Now())
+}
+
+// acts reports whether one of the scopes lets the app do something.
+func (s *Service) acts(resource string, scopes []string) bool {
+	return slices.ContainsFunc(s.Scopes(resource), func(r ScopeRule) bool { return !r.Identity && slices.Contains(scopes, r.Name) })
 }
 
 // chooseScopes gives the wanted scopes with all that they include, in the resource's order.

@@ -1,6 +1,9 @@
 package home
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Actor says through what a person acts.
 type Actor string
@@ -29,6 +32,9 @@ type Principal struct {
 	TokenID      string
 	ClientID     string
 	Scopes       []string
+	// ACR is how strongly and AuthTime when the person signed in who approved the connection; zero when that is not known.
+	ACR      string
+	AuthTime time.Time
 	// HiddenTools are tools the person unticked for this connection.
 	HiddenTools []string
 	// Locations are those in the principal's list that the person is a member of now.

@@ -91,6 +91,9 @@ func (s *Set) Authorize(ctx context.Context, c *mcp.Call) error {
 	}
 	name := c.Tool().Name
 	if s.row(name).allowedBy(p) {
+		if s.stepUp != nil && p.Actor == home.ActorConnection && s.contracts[name].write() {
+			return s.stepUp(ctx, p, s.Required(name))
+		}
 		return nil
 	}
 	if p.Actor == home.ActorConnection && s.scopeDenied != nil {

@@ -24,6 +24,7 @@ type Memory struct {
 	families    map[string]*oauth.Family
 	refresh     map[string]*oauth.RefreshToken // by hash
 	revoked     map[string]time.Time           // jti → expiry
+	access      map[string]*oauth.StoredToken  // by hash
 	assertions  map[string]time.Time           // by hash → expiry
 	proofs      map[string]time.Time           // hash → expiry
 	keys        []oauth.SigningKey
@@ -43,6 +44,7 @@ func NewMemory() *Memory {
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		access:      map[string]*oauth.StoredToken{},
 		assertions:  map[string]time.Time{},
 		proofs:      map[string]time.Time{},
 	}

@@ -42,7 +42,7 @@ func (m *Memory) RedeemCode(ctx context.Context, r oauth.Redemption) (*oauth.Con
 	connection := m.approve(code.Approval, r)
 	m.families[r.FamilyID] = &oauth.Family{
 		ID: r.FamilyID, ConnectionID: connection.ID, DeviceHint: r.DeviceHint, Scopes: slices.Clone(code.Approval.Scopes), CreatedAt: r.At,
-		KeyThumbprint: r.KeyThumbprint,
+		KeyThumbprint: r.KeyThumbprint, ACR: r.ACR, AuthTime: r.AuthTime,
 	}
 	token := *r.Refresh
 	m.refresh[string(token.Hash)] = &token
