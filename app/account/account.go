@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ type Store interface {
 	SessionStore
 	LinkStore
 	IdentityStore
+	AddressStore
+	DeletionStore
 	TokenStore
 }
 
@@ -36,6 +39,12 @@ type Config struct {
 	BearerAllowed bool
 	// Passwords says how hard passwords are hashed; the zero value means the defaults.
 	Passwords PasswordParams
+	// SignUp says who may make an account of their own; the zero value means nobody.
+	SignUp SignUpPolicy
+	// DeletionWait is the time between the wish to be deleted and the deletion.
+	DeletionWait time.Duration
+	// Notify is told of what a person should hear of; nil for nobody.
+	Notify func(context.Context, Notice)
 	// Hasher replaces Argon2id; nil outside tests.
 	Hasher Hasher
 }
@@ -49,6 +58,9 @@ type Service struct {
 	url     string
 	bearer  bool
 	hasher  Hasher
+	signUp  SignUpPolicy
+	wait    time.Duration
+	tell    func(context.Context, Notice)
 }
 
 // New makes the service.
@@ -65,6 +77,7 @@ func New(c Config) (*Service, error) {
 	}
 	return &Service{
 		now: c.Now, rand: c.Rand, store: c.Store, signIns: c.SignIns,
+		signUp: c.SignUp, wait: c.DeletionWait, tell: c.Notify,
 		url: strings.TrimSuffix(c.PublicURL, "/"), bearer: c.BearerAllowed, hasher: c.Hasher,
 	}, nil
 }

@@ -115,6 +115,7 @@ func (s *Service) CompleteReset(ctx context.Context, token, password string) (*P
 	if err := s.store.CompleteReset(ctx, hashSecret(token), PasswordChange{UserID: p.ID, NewHash: hash, At: s.at()}); err != nil {
 		return nil, fmt.Errorf("reset password: %w", err)
 	}
+	s.notify(ctx, p, NoticePassword, "")
 	return p, s.signIns.Forgive(ctx, p.Email)
 }
 

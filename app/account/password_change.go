@@ -52,5 +52,6 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 		return nil, "", fmt.Errorf("change password: %w", err)
 	}
 	n.Session.Person.PasswordChangedAt = s.at()
+	s.notify(ctx, &c.Person, NoticePassword, "")
 	return &n.Session, secret, nil
 }
