@@ -156,7 +156,7 @@ func (s *Service) SignInWithIdentity(ctx context.Context, n NewIdentity, provedA
 	if err != nil {
 		return nil, "", err
 	}
-	row, secret, err := s.newSession(*p, from)
+	row, secret, err := s.newSession(*p, from, MethodFederated)
 	if err != nil {
 		return nil, "", err
 	}

@@ -21,7 +21,13 @@ type Migration struct {
 
 // All lists the steps in order.
 func All() []Migration {
-	return []Migration{people, oauth, inventory, handshake, clientAuth, proofs, peopleMore, peopleRest}
+	return []Migration{
+		people, oauth, inventory, handshake, clientAuth, proofs,
+		audit,
+		openID,
+		peopleMore,
+		peopleRest,
+	}
 }
 
 // types are the column types that differ between the databases.
