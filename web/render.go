@@ -34,15 +34,29 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
-	"confirmed":    lang.Text("Thank you. Nothing was done yet: press the button again."),
-	"disconnected": "Disconnected. The app's next call is refused.",
-	"saved":        "Saved. It holds from the app's next call.",
-	"undone":       "Undone.",
-	"ended":        "That installation is signed out. The others go on.",
-	"revoked":      "The token is revoked.",
-	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
-	"session":      "That device is signed out.",
-	"others":       "Everything else is signed out; connections and personal tokens ended.",
+	"confirmed":        lang.Text("Thank you. Nothing was done yet: press the button again."),
+	"disconnected":     "Disconnected. The app's next call is refused.",
+	"saved":            "Saved. It holds from the app's next call.",
+	"undone":           "Undone.",
+	"ended":            "That installation is signed out. The others go on.",
+	"revoked":          "The token is revoked.",
+	"password":         "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
+	"session":          "That device is signed out.",
+	"linked":           lang.Text("Linked. Your other devices are signed out; connections and personal tokens ended."),
+	"unlinked":         lang.Text("Unlinked. Your other devices are signed out; connections and personal tokens ended."),
+	"email":            lang.Text("The address is changed. Sign in with it from now on; connections and personal tokens ended."),
+	"deletion":         lang.Text("Your account will be deleted. Sign in before then if you want to keep it."),
+	"kept":             lang.Text("Your account stays."),
+	"joined":           lang.Text("You are in."),
+	"left":             lang.Text("You have left the location."),
+	"invited":          lang.Text("The invitation is on its way by mail."),
+	"taken-back":       lang.Text("The invitation is taken back; its link no longer works."),
+	"role":             lang.Text("The role is changed. It holds at once."),
+	"removed":          lang.Text("Removed. Their apps no longer reach this location."),
+	"handed-over":      lang.Text("The location is handed over."),
+	"provider":         lang.Text("The provider is added."),
+	"provider-removed": lang.Text("The provider is removed."),
+	"others":           "Everything else is signed out; connections and personal tokens ended.",
 }
 
 // see sends the browser to another page of ours by GET.

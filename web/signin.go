@@ -74,6 +74,7 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	view.Shell = h.shell(c, "Sign in", "")
 	view.Token = visitOf(c).formToken(purposeSignIn)
 	view.Nobody = h.nobodyYet(c)
+	h.showSignInWays(c, &view)
 	return render(c, status, templates.SignIn(view))
 }
 
