@@ -77,6 +77,7 @@ func TestUnlink(t *testing.T) {
 		wantCode(t, f.Unlink(ctx, p.ID, s.ID, list[0].ID), account.CodeConflict)
 		second := ada
 		second.Issuer = "https://other.example"
+		f.provider(t, second.Issuer)
 		if err := f.LinkIdentity(ctx, p.ID, s.ID, second); err != nil {
 			t.Fatal(err)
 		}
