@@ -83,7 +83,7 @@ func (a *App) announceSignUp(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		a.log.Warn("nobody can sign up, except by invitation: set GATEHOUSE_SMTP_URL, or enter a provider with sign-up (gatehouse provider add --sign-up)", "sign_up", a.set.signUp.Mode)
+		a.log.Warn("nobody can sign up, except by invitation: set GATEHOUSE_SMTP_URL, or enter a provider with sign-up (gatehouse provider add --new-people)", "sign_up", a.set.signUp.Mode)
 	}
 }
 

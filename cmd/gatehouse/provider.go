@@ -21,12 +21,12 @@ type providerAddCmd struct {
 	SecretFile string   `help:"File with the client secret, - for standard input. Default: a public client."`
 	Name       string   `help:"Name on the button. Default: the short name."`
 	Domain     []string `help:"E-mail domain for which the provider is trusted to open existing accounts. Can be repeated."`
-	SignUp     bool     `help:"Let new people sign up with it, as far as GATEHOUSE_SIGN_UP allows."`
+	NewPeople  bool     `help:"Let new people sign up with it, as far as GATEHOUSE_SIGN_UP allows."`
 }
 
 // Run adds a provider.
 func (c providerAddCmd) Run(e *env) error {
-	n := app.NewProvider{Slug: c.Slug, Name: c.Name, Issuer: c.Issuer, ClientID: c.ClientID, Domains: c.Domain, SignUp: c.SignUp}
+	n := app.NewProvider{Slug: c.Slug, Name: c.Name, Issuer: c.Issuer, ClientID: c.ClientID, Domains: c.Domain, SignUp: c.NewPeople}
 	if n.Name == "" {
 		n.Name = c.Slug
 	}
