@@ -266,7 +266,11 @@ func TestWithoutMailAndSignUp(t *testing.T) {
 		if page := mustOpen(t, mustSignIn(t, w.AddUser(t, "bob@example.com"), w.URL), w.URL+"/admin/providers"); page.Status != http.StatusNotFound {
 			t.Errorf("AD-1 somebody else sees the providers: %d", page.Status)
 		}
-		if _, err := w.Run("", "user", "set-email", "bob@example.com", "rob@example.com"); err != nil {
+		address := mustOpen(t, ada, w.URL+"/admin/addresses").Form("new")
+		if page := pressed(t, ada, fill(t, address, "email", "bob@example.com", "new", "bobby@example.com")); page.Status != http.StatusOK || !strings.Contains(page.Text(), "changed") {
+			t.Errorf("another address on the page: %d %s", page.Status, page.Text())
+		}
+		if _, err := w.Run("", "user", "set-email", "bobby@example.com", "rob@example.com"); err != nil {
 			t.Error(err)
 		}
 		if _, err := w.Run("", "user", "delete", "ada@example.com"); err == nil {

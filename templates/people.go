@@ -184,3 +184,10 @@ type AccountMoreView struct {
 	Identities bool
 	AllToken   string
 }
+
+// AdminAddressView is the form that gives a person another address.
+type AdminAddressView struct {
+	Admin             AdminShellView
+	Token, Email, New string
+	Problem           string
+}

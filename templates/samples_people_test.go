@@ -50,6 +50,7 @@ func peopleSamples() []sample {
 			Name: "House of Keys", Email: "ada@keys.example", Linked: at("2 days ago"), LastUsed: atp("4 minutes ago"), Action: "/settings/account/identities/i1/unlink", Token: "token-unlink"}}}),
 		both("delete_account", DeleteAccount, DeletionView{Shell: titled("Delete the account", NavAccount), Token: "token-delete", Wait: "7 days", Alone: []string{"Home"}}),
 		both("delete_account_kept", DeleteAccount, DeletionView{Shell: titled("Delete the account", NavAccount), Wait: "7 days", Shared: []string{"Workshop"}, LastAdmin: true}),
+		both("admin_address", AdminAddress, AdminAddressView{Admin: AdminShellView{Shell: titled("E-mail addresses", NavAdmin)}, Token: "token-address"}),
 		both("admin_providers", AdminProviders, ProvidersView{Admin: AdminShellView{Shell: titled("Providers", NavAdmin)}, Token: "token-add", SignUpMode: "Sign-up policy: closed. New people come by invitation alone.",
 			Providers: []ProviderRowView{{Name: "House of Keys", Issuer: "https://keys.example", ClientID: "gatehouse", Domains: "keys.example", Callback: "https://home.example/signin/with/keys/callback",
 				SignUp: true, Added: at("2 days ago"), Action: "/admin/providers/keys/remove", Token: "token-remove"}}}),

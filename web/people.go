@@ -36,6 +36,7 @@ type Persons interface {
 	CompleteSignUp(ctx context.Context, token string, n account.NewPerson) (*account.Person, error)
 	CheckEmailChange(ctx context.Context, token string) (*account.AddressLink, error)
 	CompleteEmailChange(ctx context.Context, token string, session *account.Session) error
+	SetEmail(ctx context.Context, userID, email string) error
 	Identities(ctx context.Context, userID string) ([]account.Identity, error)
 	Unlink(ctx context.Context, userID, keepSession, id string) error
 	DeletionFacts(ctx context.Context, userID string) (account.DeletionFacts, error)
@@ -121,6 +122,7 @@ func (h *Handlers) peopleRoutes() []Route {
 		{Page, peoplePath + "/:location/members/:member/remove", h.SeeLocationPeople, h.RemoveMember},
 		{Page, peoplePath + "/:location/members/:member/owner", h.SeeLocationPeople, h.HandOver},
 
+		{Page, adminAddressPath, h.AdminAddress, h.ChangeAddress},
 		{Page, adminProvidersPath, h.AdminProviders, h.AddProvider},
 		{Page, adminProvidersPath + "/:provider/remove", seeAdmin(adminProvidersPath), h.RemoveProvider},
 	}

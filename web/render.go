@@ -54,6 +54,7 @@ var notices = map[string]string{
 	"role":             lang.Text("The role is changed. It holds at once."),
 	"removed":          lang.Text("Removed. Their apps no longer reach this location."),
 	"handed-over":      lang.Text("The location is handed over."),
+	"address":          lang.Text("The address is changed."),
 	"provider":         lang.Text("The provider is added."),
 	"provider-removed": lang.Text("The provider is removed."),
 	"others":           "Everything else is signed out; connections and personal tokens ended.",
