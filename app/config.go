@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"gatehouse/app/account"
 	"gatehouse/app/fetch"
+	"gatehouse/app/mail"
 )
 
 // Config is everything that can be set. Each field is a flag of the command line and an environment variable
@@ -48,7 +50,11 @@ type Config struct {
 	ReadsPerMinute  int           `default:"120" env:"GATEHOUSE_READS_PER_MINUTE" help:"Reading tool calls per connection or personal token."`
 	WritesPerMinute int           `default:"30" env:"GATEHOUSE_WRITES_PER_MINUTE" help:"Writing tool calls per connection or personal token."`
 
-	AuditKeep time.Duration `default:"8760h" env:"GATEHOUSE_AUDIT_KEEP" help:"How long the audit record is kept, as in 8760h (365 days)."`
+	SignUp        string        `default:"closed" enum:"closed,open,domain" env:"GATEHOUSE_SIGN_UP" help:"Who may make an account: closed (by invitation alone), open, or domain (addresses of GATEHOUSE_SIGN_UP_DOMAINS)."`
+	SignUpDomains []string      `env:"GATEHOUSE_SIGN_UP_DOMAINS" help:"E-mail domains whose owners may sign up, as in example.org."`
+	SMTPURL       string        `name:"smtp-url" env:"GATEHOUSE_SMTP_URL" help:"Mail server, as in smtp://user:password@mail.example:587?from=gatehouse@home.example, or smtps://. Without one, links are shown to be passed on by hand."`
+	DeletionWait  time.Duration `default:"168h" env:"GATEHOUSE_DELETION_WAIT" help:"Time between the wish to delete an account and its deletion."`
+	AuditKeep     time.Duration `default:"8760h" env:"GATEHOUSE_AUDIT_KEEP" help:"How long the audit record is kept, as in 8760h (365 days)."`
 
 	AdminEmail        string `env:"GATEHOUSE_ADMIN_EMAIL" help:"Makes the first administrator on a start with no person in the database."`
 	AdminPasswordFile string `env:"GATEHOUSE_ADMIN_PASSWORD_FILE" help:"File with the first administrator's password."`
@@ -61,6 +67,8 @@ type settings struct {
 	public    *url.URL
 	proxies   []*net.IPNet
 	allow     []fetch.Allowed
+	signUp    account.SignUpPolicy
+	smtp      *mail.Server // nil without mail
 	// oauthOn is false while the public URL is plain http beyond this computer (bearer tokens would travel readable).
 	oauthOn bool
 }
@@ -83,6 +91,7 @@ func (c Config) check(bound string) (*settings, error) {
 	note(checkListen(c.Listen))
 	note(s.setPublicURL(bound))
 	note(s.setNetworks())
+	note(s.setPeople())
 	if moreThanOne(c.SecretKey, c.SecretKeyFile, c.SecretKeyCommand) {
 		note(errors.New("more than one of GATEHOUSE_SECRET_KEY, GATEHOUSE_SECRET_KEY_FILE and GATEHOUSE_SECRET_KEY_COMMAND is set; keep one"))
 	}

@@ -18,7 +18,11 @@ import (
 	"gatehouse/app/handshake"
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
+	"gatehouse/app/invitation"
 	"gatehouse/app/limit"
+	"gatehouse/app/mail"
+	"gatehouse/app/sealing"
+	"gatehouse/app/upstream"
 	"gatehouse/db"
 	"gatehouse/oauth"
 )
@@ -41,6 +45,9 @@ type core struct {
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
 	recorder    *handshake.Recorder
+	invitations *invitation.Service
+	upstream    *upstream.Service
+	outbox      *mail.Outbox // nil without mail
 	audit       *audit.Service
 }
 
@@ -118,7 +125,7 @@ func (c *core) derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, c.key, nil, "gatehouse "+purpose, 32)
 }
 
-func (c *core) buildPeople(sealer account.Sealer) error {
+func (c *core) buildPeople(sealer *sealing.Sealer) error {
 	lc := limit.Config{Now: c.now, Budgets: map[string]int{limit.Reads.Name: c.set.ReadsPerMinute, limit.Writes.Name: c.set.WritesPerMinute}}
 	if c.db.Dialect() == db.Postgres {
 		lc.Store = c.db
@@ -128,14 +135,17 @@ func (c *core) buildPeople(sealer account.Sealer) error {
 	c.accounts, err = account.New(account.Config{
 		Now: c.now, Rand: c.rand, Store: c.db, SignIns: limit.NewSignIns(c.now, c.db, c.limiter),
 		PublicURL: c.set.publicURL, BearerAllowed: c.set.oauthOn,
+		SignUp: c.set.signUp, DeletionWait: c.set.DeletionWait, Notify: c.notify,
 		Passwords: account.PasswordParams{MemoryKiB: c.set.Argon2Memory, Iterations: c.set.Argon2Time, Parallelism: 1},
 		Sealer:    sealer, Record: c.recordAccount,
 	})
 	if err != nil {
 		return err
 	}
-	c.homes, err = home.New(home.Config{Now: c.now, Rand: c.rand, Store: c.db})
-	return err
+	if c.homes, err = home.New(home.Config{Now: c.now, Rand: c.rand, Store: c.db}); err != nil {
+		return err
+	}
+	return c.buildWaysIn(sealer)
 }
 
 // newOAuth makes the authorization server. While OAuth is off it serves nothing, but the settings pages still read its

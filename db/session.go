@@ -56,7 +56,7 @@ func (d *DB) InsertSession(ctx context.Context, n account.NewSession, passwordHa
 }
 
 const sessionColumns = `s.id, s.user_id, s.auth_time, s.amr, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent,
-	u.email, u.name, u.locale, u.is_admin, u.password_changed_at, u.created_at
+	u.email, u.name, u.locale, u.is_admin, u.password_changed_at, u.created_at, u.deletion_due_at
 	FROM sessions s JOIN users u ON u.id = s.user_id
 	WHERE u.disabled_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?`
 
@@ -64,8 +64,9 @@ func scanSession(scan func(...any) error) (*account.Session, error) {
 	var s account.Session
 	var amr string
 	var authTime, created, seen, expires, changed, joined Timestamp
+	var deletion *Timestamp
 	err := scan(&s.ID, &s.UserID, &authTime, &amr, &created, &seen, &expires, &s.IP, &s.UserAgent,
-		&s.Person.Email, &s.Person.Name, &s.Person.Locale, &s.Person.Admin, &changed, &joined)
+		&s.Person.Email, &s.Person.Name, &s.Person.Locale, &s.Person.Admin, &changed, &joined, &deletion)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, account.ErrNotFound
 	}
@@ -75,6 +76,7 @@ func scanSession(scan func(...any) error) (*account.Session, error) {
 	s.AuthTime, s.CreatedAt, s.LastSeenAt, s.ExpiresAt = authTime.T, created.T, seen.T, expires.T
 	s.AMR = splitWords(amr)
 	s.Person.ID, s.Person.PasswordChangedAt, s.Person.CreatedAt = s.UserID, changed.T, joined.T
+	s.Person.DeletionDueAt = deletion.ptr()
 	return &s, nil
 }
 
@@ -185,6 +187,9 @@ func (d *DB) SweepAccounts(ctx context.Context, now, idleSince time.Time) error 
 	}
 	if err := d.w(ctx).Exec(`DELETE FROM one_time_links WHERE expires_at <= ?`, d.ts(now)).Error; err != nil {
 		return fmt.Errorf("sweep links: %w", err)
+	}
+	if err := d.w(ctx).Exec(`DELETE FROM address_links WHERE expires_at <= ?`, d.ts(now)).Error; err != nil {
+		return fmt.Errorf("sweep address links: %w", err)
 	}
 	return nil
 }

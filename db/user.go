@@ -24,6 +24,8 @@ type userRow struct {
 	PasswordChangedAt Timestamp
 	PasswordShort     bool
 	DisabledAt        *Timestamp
+	EmailVerifiedAt   *Timestamp
+	DeletionDueAt     *Timestamp
 	CreatedAt         Timestamp `gorm:"autoCreateTime:false"`
 	UpdatedAt         Timestamp `gorm:"autoUpdateTime:false"`
 }
@@ -34,6 +36,7 @@ func (userRow) TableName() string { return "users" }
 func (r *userRow) person() account.Person {
 	return account.Person{
 		ID: r.ID, Email: r.Email, Name: r.Name, Locale: r.Locale, Admin: r.IsAdmin, DisabledAt: r.DisabledAt.ptr(),
+		EmailVerifiedAt: r.EmailVerifiedAt.ptr(), DeletionDueAt: r.DeletionDueAt.ptr(),
 		PasswordChangedAt: r.PasswordChangedAt.T, CreatedAt: r.CreatedAt.T,
 	}
 }
@@ -56,10 +59,17 @@ func (d *DB) insertPerson(tx *gorm.DB, c account.Credentials, first account.Firs
 		ID: c.ID, Email: c.Email, Name: c.Name, Locale: c.Locale, IsAdmin: c.Admin, PasswordHash: c.PasswordHash,
 		PasswordChangedAt: at(c.PasswordChangedAt), CreatedAt: at(c.CreatedAt), UpdatedAt: at(c.CreatedAt),
 	}
+	if v := c.EmailVerifiedAt; v != nil {
+		t := at(*v)
+		row.EmailVerifiedAt = &t
+	}
 	if err := tx.Create(&row).Error; isUnique(err) {
 		return account.ErrEmailTaken
 	} else if err != nil {
 		return fmt.Errorf("insert person: %w", err)
+	}
+	if first.ID == "" { // they come into somebody else's
+		return nil
 	}
 	modules, _ := home.PresetModules(home.DefaultPreset)
 	l := home.StartLocation(first.ID, first.Name, first.TimeZone, first.Currency, c.CreatedAt)
@@ -112,7 +122,7 @@ func (d *DB) DisablePerson(ctx context.Context, id string, now time.Time) error 
 	}
 	return d.tx(ctx, func(tx *gorm.DB) error {
 		var admins []userRow
-		if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
+		if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL AND deletion_due_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
 			return fmt.Errorf("read administrators: %w", err)
 		}
 		found, others := false, 0
@@ -164,6 +174,7 @@ func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time
 		{`DELETE FROM one_time_links WHERE user_id = ?`, []any{userID}},
 		{`DELETE FROM pending_sign_ins WHERE user_id = ?`, []any{userID}},
 		{`DELETE FROM passkey_ceremonies WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM address_links WHERE user_id = ?`, []any{userID}},
 		{`UPDATE personal_tokens SET revoked_at = ?, revoked_reason = ?, updated_at = ?
 			WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 			[]any{d.ts(now), reason, d.ts(now), userID, d.ts(now)}},

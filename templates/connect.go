@@ -67,6 +67,7 @@ type AccountView struct {
 	Sessions   []SessionView
 	// OthersToken is the form token of "sign out everywhere else".
 	OthersToken string
+	More        AccountMoreView
 }
 
 // SessionView is one place where the person is signed in.

@@ -164,6 +164,7 @@ func samples() []sample {
 	return append([]sample{
 		both("signin_confirm", SignIn, SignInView{Shell: titled("Sign in", ""), Token: "token-signin", Return: "/admin/clients", Confirm: true, Email: "ada@example.org"}),
 		both("signin", SignIn, SignInView{Shell: stranger, Token: "token-signin", Return: "/settings/connect"}),
+		both("signin_ways", SignIn, SignInView{Shell: stranger, Token: "token-signin", Ways: someWays, Forgot: true, SignUp: true}),
 		both("signin_request", SignIn, SignInView{Shell: stranger, Token: "token-signin", Request: "abc", App: "Claude Code", Email: "ada@example.org",
 			Problem: "The e-mail address or the password is not right."}),
 		both("signin_nobody", SignIn, SignInView{Shell: stranger, Token: "token-signin", Nobody: true}),
@@ -196,5 +197,5 @@ func samples() []sample {
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
-	}, append(adminSamples(), factorSamples()...)...)
+	}, append(append(adminSamples(), peopleSamples()...), factorSamples()...)...)
 }

@@ -18,8 +18,11 @@ type SignInView struct {
 	// Confirm says that the person is signed in and a page of ours wants a fresh sign-in.
 	Confirm bool
 	// Nobody says that there is no person yet who could sign in.
-	Nobody  bool
-	Problem string
+	Nobody bool
+	// Ways are the providers. Forgot offers a letter with a reset link, SignUp an account.
+	Ways           WaysView
+	Forgot, SignUp bool
+	Problem        string
 	// Passkeys offers to sign in with one.
 	Passkeys bool
 }

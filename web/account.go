@@ -56,6 +56,7 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 			EndToken: v.formToken(purposeEndSession(s.ID)),
 		})
 	}
+	view.More = templates.AccountMoreView{Identities: len(h.ways(c, nil).Providers) > 0, AllToken: v.formToken(purposeEndAll)}
 	return render(c, status, templates.Account(view))
 }
 

@@ -19,6 +19,8 @@ const adminPath = "/admin"
 // adminSections is the navigation of the administration, in its order.
 var adminSections = []struct{ path, label string }{
 	{adminPath, lang.Text("Overview")},
+	{adminAddressPath, lang.Text("E-mail addresses")},
+	{adminProvidersPath, lang.Text("Providers")},
 	{adminPath + "/audit", lang.Text("Audit")},
 }
 

@@ -89,7 +89,7 @@ func newSite(t *testing.T, options ...option) *site {
 		return []connection.ScopeRule{{Name: home.ScopeRead}, {Name: home.ScopeWrite, Implies: []string{home.ScopeRead}}}
 	}
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
-	deps.Things = s.things
+	deps.Things, deps.People = s.things, passwordsAlone()
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
 	s.audit = &fakeAudit{}

@@ -39,7 +39,7 @@ type Route struct {
 
 // Routes lists everything that this package serves.
 func (h *Handlers) Routes() []Route {
-	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.fileRoutes())
+	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.peopleRoutes(), h.fileRoutes())
 }
 
 func (h *Handlers) oauthRoutes() []Route {

@@ -69,6 +69,9 @@ func (h *Handlers) openPage(c echo.Context, handler echo.HandlerFunc) error {
 		switch {
 		case err == nil:
 			v.session, v.secret = session, cookie.Value
+			if err := stopForDeletion(c, session); err != nil {
+				return err
+			}
 			return handler(c)
 		case !errors.Is(err, account.ErrNotFound):
 			// Nothing is known of the session, so nobody is a stranger because of it; the next load may work.

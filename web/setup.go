@@ -131,6 +131,7 @@ func (h *Handlers) addLost(c echo.Context, view *templates.ResetView, userID str
 // fieldNames are the fields of refusals as the forms name them.
 var fieldNames = map[string]string{
 	"password": "The password", "email": "The e-mail address", "name": "The name", "location_name": "The location's name",
+	"slug": "The short name", "issuer": "The issuer", "client_id": "The client id", "domains": "The domains", "role": "The role",
 	"location_ids": "The choice of locations", "scope": "What it may do", "expires_at": "The end",
 }
 

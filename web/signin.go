@@ -75,6 +75,7 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	view.Shell = h.shell(c, "Sign in", "")
 	view.Token = visitOf(c).formToken(purposeSignIn)
 	view.Nobody, view.Passkeys = h.nobodyYet(c), h.accounts.PasskeysPossible()
+	h.showSignInWays(c, &view)
 	return render(c, status, templates.SignIn(view))
 }
 

@@ -38,6 +38,7 @@ type Deps struct {
 	Audit       Audit
 	Observer    Observer
 	Limiter     Limiter
+	People      People
 	Log         *slog.Logger
 	Now         func() time.Time
 	Rand        io.Reader
@@ -59,6 +60,7 @@ type Handlers struct {
 	audit       Audit
 	observer    Observer
 	limiter     Limiter
+	people      People
 	log         *slog.Logger
 	now         func() time.Time
 	rand        io.Reader
@@ -69,7 +71,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -88,7 +90,7 @@ func New(d Deps) (*Handlers, error) {
 	return &Handlers{
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
-		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
+		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
 		audit: d.Audit, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

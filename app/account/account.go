@@ -22,6 +22,8 @@ type Store interface {
 	LinkStore
 	IdentityStore
 	FactorStore
+	AddressStore
+	DeletionStore
 	TokenStore
 }
 
@@ -40,6 +42,12 @@ type Config struct {
 	BearerAllowed bool
 	// Passwords says how hard passwords are hashed; the zero value means the defaults.
 	Passwords PasswordParams
+	// SignUp says who may make an account of their own; the zero value means nobody.
+	SignUp SignUpPolicy
+	// DeletionWait is the time between the wish to be deleted and the deletion.
+	DeletionWait time.Duration
+	// Notify is told of what a person should hear of; nil for nobody.
+	Notify func(context.Context, Notice)
 	// Hasher replaces Argon2id; nil outside tests.
 	Hasher Hasher
 	// Sealer seals the seeds of authenticator apps; without one there are none.
@@ -66,8 +74,11 @@ type Service struct {
 	sealer  Sealer
 	record  func(ctx context.Context, h Happening)
 	// host is the public URL's; party checks passkeys and is nil where there can be none.
-	host  string
-	party *webauthn.WebAuthn
+	host   string
+	party  *webauthn.WebAuthn
+	signUp SignUpPolicy
+	wait   time.Duration
+	tell   func(context.Context, Notice)
 }
 
 // New makes the service.
@@ -89,6 +100,7 @@ func New(c Config) (*Service, error) {
 	return &Service{
 		sealer: c.Sealer, record: c.Record, host: hostOf(c.PublicURL), party: party,
 		now: c.Now, rand: c.Rand, store: c.Store, signIns: c.SignIns,
+		signUp: c.SignUp, wait: c.DeletionWait, tell: c.Notify,
 		url: strings.TrimSuffix(c.PublicURL, "/"), bearer: c.BearerAllowed, hasher: c.Hasher,
 	}, nil
 }

@@ -125,6 +125,7 @@ func (s *Service) CompleteReset(ctx context.Context, token, password string, for
 	if forget {
 		s.note(ctx, Happening{Action: ActionFactorsReset, UserID: p.ID})
 	}
+	s.notify(ctx, p, NoticePassword, "")
 	return p, s.signIns.Forgive(ctx, p.Email)
 }
 

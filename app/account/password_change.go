@@ -60,6 +60,7 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 		return nil, "", fmt.Errorf("change password: %w", err)
 	}
 	n.Session.Person.PasswordChangedAt = s.at()
+	s.notify(ctx, &c.Person, NoticePassword, "")
 	s.note(ctx, Happening{Action: ActionPasswordChanged, UserID: c.ID, From: from})
 	return &n.Session, secret, nil
 }

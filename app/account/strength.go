@@ -13,6 +13,8 @@ const (
 	MethodHardwareKey = "hwk"
 	MethodSoftwareKey = "swk"
 	MethodUser        = "user"
+	// MethodFederated is a sign-in at another server. The registry has no word for it; how the server did it is its own matter.
+	MethodFederated = "fed"
 	// MethodMultiple stands beside the others when there were two factors.
 	MethodMultiple = "mfa"
 )

@@ -22,6 +22,8 @@ var (
 	SignInTries = Spec{Name: "sign_in_try", Budget: 120, Window: time.Minute}
 	// LinkTries is per network: tries at one-time links.
 	LinkTries = Spec{Name: "link", Budget: 60, Window: time.Minute}
+	// Letters is per address: letters with links that somebody asked for.
+	Letters = Spec{Name: "letter", Budget: 5, Window: time.Hour}
 	// OAuthTokens, OAuthRevocations, OAuthPushes, OAuthIntrospections, OAuthUserInfo and OAuthPages are per client address. Hosted clients share addresses, hence the room.
 	OAuthTokens         = Spec{Name: "oauth_token", Budget: 1200, Window: time.Minute}
 	OAuthRevocations    = Spec{Name: "oauth_revoke", Budget: 600, Window: time.Minute}

@@ -15,6 +15,9 @@ type userCmd struct {
 	List      userListCmd      `cmd:"" help:"List everybody."`
 	Disable   userDisableCmd   `cmd:"" help:"Shut a person out: sessions, tokens and connections end at once."`
 	Enable    userEnableCmd    `cmd:"" help:"Let a person sign in again."`
+	SetEmail  userSetEmailCmd  `cmd:"" name:"set-email" help:"Give a person another address; what acts for them ends."`
+	Delete    userDeleteCmd    `cmd:"" help:"Delete a person after the waiting time (GATEHOUSE_DELETION_WAIT); what acts for them ends at once."`
+	Keep      userKeepCmd      `cmd:"" help:"Take the deletion of a person back."`
 	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password, and can remove factors they lost."`
 
 	Factors      userFactorsCmd      `cmd:"" help:"List how a person signs in: password, passkeys, authenticator app."`

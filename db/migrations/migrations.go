@@ -27,6 +27,7 @@ func All() []Migration {
 		openID,
 		factors,
 		peopleMore,
+		peopleRest,
 	}
 }
 
