@@ -18,6 +18,7 @@ type Store interface {
 	SessionStore
 	LinkStore
 	TokenStore
+	AdministrationStore
 }
 
 // Config is what a Service works with.
