@@ -364,7 +364,7 @@ func TestPlainHTTPBeyondThisComputer(t *testing.T) {
 func TestAttemptLabels(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(d *web.Deps, _ *string) {
-		d.Attempts = attemptList{{App: "A", Ended: true}, {App: "B", Done: true}, {App: "C", Failed: true}, {App: "D"}}
+		d.Attempts = attemptList{list: []web.Attempt{{App: "A", Ended: true}, {App: "B", Done: true}, {App: "C", Failed: true}, {App: "D"}}}
 	})
 	page := s.signedIn(t).get(t, "/settings/connect")
 	var got []string
