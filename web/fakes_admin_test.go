@@ -195,14 +195,14 @@ func (anyAttempts) FindAttempts(_ context.Context, q web.AttemptFilter) ([]web.A
 	if q.PersonID != "" && q.PersonID != "user "+email || q.Client != "" && q.Client != "ChatGPT" {
 		return nil, false, nil
 	}
-	return []web.AnyAttempt{{ID: attemptID, Attempt: web.Attempt{App: "ChatGPT", Failed: true}, Person: email, Reason: "The redirect_uri is not registered."}}, false, nil
+	return []web.AnyAttempt{{Attempt: web.Attempt{ID: attemptID, App: "ChatGPT", Failed: true}, Person: email, Reason: "The redirect_uri is not registered."}}, false, nil
 }
 
 func (anyAttempts) FindAttempt(_ context.Context, id string) (*web.AnyAttempt, error) {
 	if id != attemptID && id != "request-1" {
 		return nil, web.ErrNoAttempt
 	}
-	return &web.AnyAttempt{ID: attemptID, Attempt: web.Attempt{App: "ChatGPT", Failed: true, Steps: []web.AttemptStep{
+	return &web.AnyAttempt{Attempt: web.Attempt{ID: attemptID, App: "ChatGPT", Failed: true, Steps: []web.AttemptStep{
 		{Title: "The app's request was refused", Failed: true, Reason: "The redirect_uri is not registered.", Advice: "Remove the connector."}}},
 		Person: email, PersonID: "user " + email, ClientID: "https://app.example/client.json", ConnectionID: foreign, Address: "192.0.2.7"}, nil
 }
