@@ -24,7 +24,7 @@ const livePath = "/settings/connect/live"
 // How a stream lives.
 const (
 	livePoll  = time.Second      // how often it looks for news
-	liveBeat  = 5 * time.Second // how often it looks whether the session lives, and says something so that proxies keep it
+	liveBeat  = 5 * time.Second  // how often it looks whether the session lives, and says something so that proxies keep it
 	liveLife  = 10 * time.Minute // after that the page offers to go on
 	liveRetry = 3 * time.Second  // how long the browser waits before it comes again
 )
