@@ -13,11 +13,6 @@ import (
 	"gatehouse/app/upstream"
 )
 
-// record writes down what a command did.
-func (a *Admin) record(ctx context.Context, action, personID string, detail map[string]string) {
-	a.c.audit.Record(ctx, audit.Entry{Actor: audit.ActorCLI, Action: action, PersonID: personID, Detail: detail})
-}
-
 // SetEmail gives a person another address to sign in with.
 func (a *Admin) SetEmail(ctx context.Context, email, next string) error {
 	p, err := a.person(ctx, email)
@@ -27,7 +22,7 @@ func (a *Admin) SetEmail(ctx context.Context, email, next string) error {
 	if err := a.c.accounts.SetEmail(ctx, p.ID, next); err != nil {
 		return err
 	}
-	a.record(ctx, audit.EmailChanged, p.ID, map[string]string{"email": next})
+	a.record(ctx, audit.Entry{Action: audit.EmailChanged, PersonID: p.ID, Detail: map[string]string{"email": next}})
 	return nil
 }
 
@@ -44,7 +39,7 @@ func (a *Admin) DeleteUser(ctx context.Context, email string) (time.Time, error)
 	if err != nil {
 		return time.Time{}, err
 	}
-	a.record(ctx, audit.DeletionRequested, p.ID, nil)
+	a.record(ctx, audit.Entry{Action: audit.DeletionRequested, PersonID: p.ID})
 	return due, nil
 }
 
@@ -60,7 +55,7 @@ func (a *Admin) KeepUser(ctx context.Context, email string) error {
 	if err := a.c.accounts.KeepPerson(ctx, p.ID); err != nil {
 		return err
 	}
-	a.record(ctx, audit.DeletionWithdrawn, p.ID, nil)
+	a.record(ctx, audit.Entry{Action: audit.DeletionWithdrawn, PersonID: p.ID})
 	return nil
 }
 
@@ -112,7 +107,7 @@ func (a *Admin) Invite(ctx context.Context, n NewInvitation) (Invitation, error)
 	if err != nil {
 		return Invitation{}, err
 	}
-	a.record(ctx, audit.InvitationMade, p.ID, map[string]string{"role": n.Role, "email": n.Email, "location_id": l.ID})
+	a.record(ctx, audit.Entry{Action: audit.InvitationMade, PersonID: p.ID, Detail: map[string]string{"role": n.Role, "email": n.Email, "location_id": l.ID}})
 	return Invitation{LocationID: l.ID, Location: l.Name, Role: n.Role, Email: n.Email, Inviter: p.Name, Link: link}, nil
 }
 
@@ -150,7 +145,7 @@ func (a *Admin) RevokeInvitation(ctx context.Context, id string) error {
 		err = a.c.invitations.Revoke(ctx, i.InvitedBy, i.LocationID, id)
 	}
 	if err == nil {
-		a.record(ctx, audit.InvitationRevoked, "", map[string]string{"invitation": id})
+		a.record(ctx, audit.Entry{Action: audit.InvitationRevoked, Detail: map[string]string{"invitation": id}})
 	}
 	return missing(err, "open invitation", id, "invite list --user ADDRESS")
 }
@@ -181,7 +176,7 @@ func (a *Admin) AddProvider(ctx context.Context, n NewProvider) (Provider, error
 	if err != nil {
 		return Provider{}, err
 	}
-	a.record(ctx, audit.ProviderAdded, "", map[string]string{"provider": p.Slug, "issuer": p.Issuer})
+	a.record(ctx, audit.Entry{Action: audit.ProviderAdded, Detail: map[string]string{"provider": p.Slug, "issuer": p.Issuer}})
 	return a.providerOf(p), nil
 }
 
@@ -205,7 +200,7 @@ func (a *Admin) RemoveProvider(ctx context.Context, slug string, force bool) err
 		return fmt.Errorf("some people can sign in only with this provider; give them reset links first, or add --force")
 	}
 	if err == nil {
-		a.record(ctx, audit.ProviderRemoved, "", map[string]string{"provider": slug})
+		a.record(ctx, audit.Entry{Action: audit.ProviderRemoved, Detail: map[string]string{"provider": slug}})
 	}
 	return missing(err, "provider", slug, "provider list")
 }

@@ -67,6 +67,7 @@ func (a *App) serve(ctx context.Context, l net.Listener, out io.Writer) error {
 	}
 	a.log.Info("stopping: requests under way are finished first")
 	a.stopping.Store(true)
+	close(a.stop)
 	stopJobs()
 	<-a.stoppedJobs
 	stopMail()

@@ -134,7 +134,8 @@ func checkStructure(t *testing.T, page []byte) {
 func ourScripts(doc *html.Node) int {
 	n := 0
 	for e := range doc.Descendants() {
-		if e.Type == html.ElementNode && e.Data == "script" && attribute(e, "src") == PasskeyScript.Path && (e.FirstChild == nil || strings.TrimSpace(e.FirstChild.Data) == "") {
+		ours := slices.ContainsFunc(Assets(), func(a Asset) bool { return strings.HasSuffix(a.Path, ".js") && a.Path == attribute(e, "src") })
+		if e.Type == html.ElementNode && e.Data == "script" && ours && (e.FirstChild == nil || strings.TrimSpace(e.FirstChild.Data) == "") {
 			n++
 		}
 	}

@@ -91,12 +91,6 @@ type LocationPeopleView struct {
 	LeaveToken   string
 }
 
-// LinkView is a link with its text.
-type LinkView struct {
-	Text string
-	Path templ.SafeURL
-}
-
 // MemberView is a person in a location.
 type MemberView struct {
 	Name, Role string

@@ -3,7 +3,7 @@ package templates
 var someWays = WaysView{Providers: []ProviderView{{Name: "House of Keys", Action: "/signin/with/keys", Token: "token-keys"}}, Return: "/settings/connect"}
 
 var somePeople = LocationPeopleView{
-	Shell: titled("People of Home", NavPeople), Location: "Home", Others: []LinkView{{Text: "Workshop", Path: "/settings/people/0195-shop"}},
+	Shell: titled("People of Home", NavPeople), Location: "Home", Others: []LinkView{{Label: "Workshop", Path: "/settings/people/0195-shop"}},
 	Members: []MemberView{
 		{Name: "Ada Lovelace", Role: "Owner", Joined: at("3 November 2025"), This: true, FieldID: "role-0"},
 		{Name: "Bob", Role: "Member", Joined: at("2 days ago"), FieldID: "role-1", Options: []OptionView{{Value: "viewer", Label: "Viewer"}, {Value: "member", Label: "Member", Chosen: true}},

@@ -1,6 +1,10 @@
 package templates
 
-import "github.com/a-h/templ"
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+)
 
 var shell = ShellView{Title: "Connections", Person: "Ada Lovelace", Current: NavConnections, SignOutToken: "token-signout"}
 
@@ -197,5 +201,5 @@ func samples() []sample {
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
-	}, append(append(adminSamples(), peopleSamples()...), factorSamples()...)...)
+	}, slices.Concat(adminSamples(), moreAdminSamples(), peopleSamples(), factorSamples())...)
 }

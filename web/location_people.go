@@ -69,7 +69,7 @@ func (h *Handlers) showPeople(c echo.Context, status int, session *account.Sessi
 			role, view.Location = m.Role, m.Name
 			continue
 		}
-		view.Others = append(view.Others, templates.LinkView{Text: m.Name, Path: templ.SafeURL(locationPath(m.ID))})
+		view.Others = append(view.Others, templates.LinkView{Label: m.Name, Path: templ.SafeURL(locationPath(m.ID))})
 	}
 	invitations, err := h.people.Invitations.List(ctx, role, id)
 	if err != nil {

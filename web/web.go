@@ -36,12 +36,15 @@ type Deps struct {
 	Activity    Activity
 	Attempts    Attempts
 	Audit       Audit
+	Clients     ClientsAdmin
 	Observer    Observer
 	Limiter     Limiter
 	People      People
-	Log         *slog.Logger
-	Now         func() time.Time
-	Rand        io.Reader
+	// Stopping is closed when the program stops, so that streams end; nil when it never does.
+	Stopping <-chan struct{}
+	Log      *slog.Logger
+	Now      func() time.Time
+	Rand     io.Reader
 }
 
 // Handlers are all handlers. It is safe for concurrent use and keeps no state of its own.
@@ -58,9 +61,12 @@ type Handlers struct {
 	activity    Activity
 	attempts    Attempts
 	audit       Audit
+	clients     ClientsAdmin
 	observer    Observer
 	limiter     Limiter
 	people      People
+	stopping    <-chan struct{}
+	streams     streams
 	log         *slog.Logger
 	now         func() time.Time
 	rand        io.Reader
@@ -71,7 +77,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -91,6 +97,6 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
-		audit: d.Audit, documents: documents, crossOrigin: crossOrigin,
+		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

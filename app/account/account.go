@@ -25,6 +25,7 @@ type Store interface {
 	AddressStore
 	DeletionStore
 	TokenStore
+	AdministrationStore
 }
 
 // Config is what a Service works with.

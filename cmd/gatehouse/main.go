@@ -43,6 +43,7 @@ type cli struct {
 	Keys       keysCmd       `cmd:"" help:"Signing keys."`
 	Rewrap     rewrapCmd     `cmd:"" help:"Give the database another secret key."`
 	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`
+	Audit      auditCmd      `cmd:"" help:"The record of what changed who may do what."`
 	Doctor     doctorCmd     `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }
