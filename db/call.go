@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -17,7 +18,7 @@ import (
 // aggregate: most connections have one to three locations, and rows need no decoding.
 //
 // The joins to the left run along primary keys alone, so that the cost does not grow with the tables.
-const selectPrincipal = `SELECT c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.expires_at,
+const selectPrincipal = `SELECT c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.details, c.expires_at,
 	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL
 		OR EXISTS (SELECT 1 FROM revoked_access_tokens r WHERE r.jti = ?)
 		OR EXISTS (SELECT 1 FROM clients k WHERE k.id = c.client_id AND k.blocked_at IS NOT NULL),
@@ -33,6 +34,7 @@ const selectPrincipal = `SELECT c.user_id, u.name, c.client_id, c.scopes, c.hidd
 // connectionFacts are the columns that all rows of selectPrincipal share.
 type connectionFacts struct {
 	userID, userName, clientID, scopes, hidden string
+	details                                    *string
 	expires                                    *Timestamp
 	ended                                      bool
 }
@@ -58,7 +60,7 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 	var c connectionFacts
 	var l locationFacts
 	var p *home.Principal
-	dest := append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.expires, &c.ended}, l.columns()...)
+	dest := append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.details, &c.expires, &c.ended}, l.columns()...)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, fmt.Errorf("read principal: %w", err)
@@ -67,7 +69,9 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 			if c.ended || c.expires != nil && !c.expires.T.After(now) {
 				return nil, oauth.ErrEnded
 			}
-			p = c.principal(connectionID, familyID)
+			if p, err = c.principal(connectionID, familyID); err != nil {
+				return nil, fmt.Errorf("read principal: %w", err)
+			}
 		}
 		if l.id.Valid {
 			p.Locations = append(p.Locations, l.access())
@@ -90,11 +94,14 @@ func sortAccess(list []home.Access) {
 	}
 }
 
-func (c *connectionFacts) principal(connectionID, familyID string) *home.Principal {
-	return &home.Principal{
+func (c *connectionFacts) principal(connectionID, familyID string) (*home.Principal, error) {
+	p := &home.Principal{
 		UserID: c.userID, UserName: c.userName, Actor: home.ActorConnection, ConnectionID: connectionID, FamilyID: familyID,
 		ClientID: c.clientID, Scopes: splitWords(c.scopes), HiddenTools: splitWords(c.hidden),
 	}
+	var err error
+	p.Tools, err = toolgrant.FromDetails(rawJSON(c.details))
+	return p, err
 }
 
 func (l *locationFacts) access() home.Access {

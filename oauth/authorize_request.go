@@ -8,6 +8,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -21,7 +22,7 @@ import (
 var authorizeParameters = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge",
 	"code_challenge_method", "prompt", "max_age", "login_hint", "nonce", "request", "request_uri",
-	"dpop_jkt",
+	"dpop_jkt", "authorization_details", "grant_management_action", "grant_id",
 }
 
 // checkedRequest is an authorization request that passed every check.
@@ -39,6 +40,11 @@ type checkedRequest struct {
 	prompt        []string
 	maxAge        time.Duration // negative when absent
 	loginHint     string
+	// details are the authorization details in normal form, nil for none.
+	details json.RawMessage
+	// grantAction is grant_management_action, and grant the connection of grant_id.
+	grantAction string
+	grant       *Connection
 }
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
@@ -68,7 +74,7 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 	if client.RequirePushed && !pushed {
 		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
-	if refused := s.checkRest(r, params); refused != nil {
+	if refused := s.checkRest(ctx, r, params); refused != nil {
 		return nil, r.redirectError(refused)
 	}
 	return r, nil
@@ -111,7 +117,7 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 }
 
 // checkRest checks what is reported to the redirect URI.
-func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
+func (s *Server) checkRest(ctx context.Context, r *checkedRequest, params url.Values) *Error {
 	for _, name := range authorizeParameters {
 		if len(params[name]) > 1 {
 			return InvalidRequest("A parameter appears twice: " + name).WithCheck(name)
@@ -128,6 +134,13 @@ func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
 		return InvalidRequest("The dpop_jkt must be a SHA-256 thumbprint: 43 base64url characters.").WithCheck("dpop_jkt")
 	}
 	if e := s.checkTarget(r, params); e != nil {
+		return e
+	}
+	var e *Error
+	if r.details, e = s.readDetails(params.Get("authorization_details"), r.resource.URI); e != nil {
+		return e
+	}
+	if e := s.checkGrantAction(ctx, r, params); e != nil {
 		return e
 	}
 	return checkPrompt(r, params)
@@ -167,6 +180,12 @@ func (s *Server) checkTarget(r *checkedRequest, params url.Values) *Error {
 	if refused != nil {
 		return refused
 	}
+	if r.client.Kind != ClientRegistered { // to other clients reserved scopes are unknown ones
+		asked := len(scopes)
+		if scopes = slices.DeleteFunc(scopes, resource.reserved); len(scopes) == 0 && asked > 0 {
+			return InvalidScope("These scopes are not open to this client.").WithCheck("scope")
+		}
+	}
 	chosen, refused := resource.chooseScopes(scopes)
 	if refused != nil {
 		return refused
@@ -205,6 +224,9 @@ func (r *checkedRequest) offered() []OfferedScope {
 	asked := r.resource.expand(r.requested)
 	var offered []OfferedScope
 	for _, scope := range r.resource.Scopes {
+		if scope.Reserved && !slices.Contains(r.requested, scope.Name) {
+			continue
+		}
 		ticked := slices.Contains(asked, scope.Name) && (scope.Baseline || r.client.Kind != ClientDynamic)
 		if !r.scopeAsked {
 			ticked = scope.Baseline

@@ -35,6 +35,8 @@ type Introspection struct {
 	Audience  string `json:"aud,omitempty"`
 	Issuer    string `json:"iss,omitempty"`
 	ID        string `json:"jti,omitempty"`
+	// AuthorizationDetails are what the token is good for at this moment (RFC 9396 §9.2).
+	AuthorizationDetails json.RawMessage `json:"authorization_details,omitempty"`
 	// Confirmation is the key that the token is bound to (RFC 9449 §6.2).
 	Confirmation *confirmation `json:"cnf,omitempty"`
 
@@ -46,6 +48,7 @@ type Standing struct {
 	// Ended says that connection, family or person are no more, the client is blocked, or this one token was revoked.
 	Ended     bool
 	Scopes    []string
+	Details   json.RawMessage
 	ExpiresAt *time.Time
 }
 
@@ -110,6 +113,12 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
 		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
 	}
+	answer.AuthorizationDetails = standing.Details
+	if verified.DetailsNarrowed {
+		if answer.AuthorizationDetails, e = s.meetDetails(verified.Details, standing.Details); e != nil {
+			return nil, e
+		}
+	}
 	if verified.KeyThumbprint != "" {
 		answer.TokenType, answer.Confirmation = "DPoP", &confirmation{verified.KeyThumbprint}
 	}
@@ -132,6 +141,7 @@ func (s *Server) introspectRefreshToken(ctx context.Context, client *Client, tok
 	return &Introspection{
 		Active: true, Scope: formatScope(l.Connection.Scopes), ClientID: client.ID, ExpiresAt: refreshEnd(l, resource).Unix(),
 		IssuedAt: l.Token.CreatedAt.Unix(), Subject: l.Connection.UserID, Audience: resource.URI, Issuer: s.cfg.Issuer,
+		AuthorizationDetails: l.Connection.Details,
 	}, nil
 }
 

@@ -11,6 +11,8 @@ type Scope struct {
 	Implies []string
 	// Baseline scopes are offered when a client asks for none, and are all that resource metadata and challenges name.
 	Baseline bool
+	// Reserved scopes are offered only to clients that an administrator entered, and only when they ask.
+	Reserved bool
 }
 
 // Resource is one protected resource that access tokens can be made for.
@@ -37,6 +39,16 @@ func (r *Resource) Known(scope string) bool {
 	for _, s := range r.Scopes {
 		if s.Name == scope {
 			return true
+		}
+	}
+	return false
+}
+
+// reserved reports whether the scope is one of the reserved ones.
+func (r *Resource) reserved(scope string) bool {
+	for _, s := range r.Scopes {
+		if s.Name == scope {
+			return s.Reserved
 		}
 	}
 	return false

@@ -1,6 +1,10 @@
 package home
 
-import "slices"
+import (
+	"slices"
+
+	"gatehouse/app/toolgrant"
+)
 
 // Actor says through what a person acts.
 type Actor string
@@ -31,6 +35,8 @@ type Principal struct {
 	Scopes       []string
 	// HiddenTools are tools the person unticked for this connection.
 	HiddenTools []string
+	// Tools is what may be called of the tools that the scopes allow; nil takes nothing away.
+	Tools *toolgrant.Grant
 	// Locations are those in the principal's list that the person is a member of now.
 	Locations []Access
 	IP        string

@@ -20,7 +20,9 @@ type Migration struct {
 }
 
 // All lists the steps in order.
-func All() []Migration { return []Migration{people, oauth, inventory, handshake, clientAuth, proofs} }
+func All() []Migration {
+	return []Migration{people, oauth, inventory, handshake, clientAuth, proofs, consent}
+}
 
 // types are the column types that differ between the databases.
 var types = map[string]map[string]string{

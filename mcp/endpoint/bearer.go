@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/app/account"
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -75,6 +76,13 @@ func (e *Endpoint) principal(r *http.Request, at *oauth.AccessToken) (*home.Prin
 	}
 	if at.Narrowed {
 		p.Scopes = intersect(p.Scopes, at.Scopes)
+	}
+	if at.DetailsNarrowed { // RFC 9396 §6: this token may call less than the connection
+		narrowed, err := toolgrant.FromDetails(at.Details)
+		if err != nil {
+			return nil, oauth.InvalidToken("The authorization details of this token cannot be read.").WithCause(err)
+		}
+		p.Tools = toolgrant.Meet(p.Tools, narrowed)
 	}
 	return p, nil
 }
