@@ -28,8 +28,9 @@ fmt: ## Format all Go files.
 lint: ## Vet and lint.
 	go vet ./... && golangci-lint run
 
-clients: ## Install the real MCP clients that the end-to-end tests drive.
+clients: ## Install the real MCP clients and AI apps that the end-to-end tests drive (1.5 GB).
 	npm --prefix test/clients ci --ignore-scripts
+	npm --prefix test/apps ci --ignore-scripts
 
 bench: ## Measure against a bare MCP SDK server, interleaved.
 	go run ./bench

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"strings"
@@ -135,14 +134,9 @@ func (a *Admin) AddUser(ctx context.Context, n NewUser) (User, string, error) {
 	return userOf(p), "", nil
 }
 
-// inviteUser adds a person with a password that nobody knows, and makes the link that replaces it.
+// inviteUser adds a person without a password, and makes the link that sets one.
 func (a *Admin) inviteUser(ctx context.Context, n NewUser) (User, string, error) {
-	unknown := make([]byte, 32)
-	if _, err := io.ReadFull(a.c.rand, unknown); err != nil {
-		return User{}, "", err
-	}
-	p, err := a.c.accounts.AddPerson(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin,
-		Password: base64.RawURLEncoding.EncodeToString(unknown)})
+	p, err := a.c.accounts.AddPerson(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin, NoPassword: true})
 	if err != nil {
 		return User{}, "", err
 	}

@@ -32,6 +32,20 @@ func TestClientTypeScript2(t *testing.T) {
 	}
 }
 
+// TestClientTypeScript2Document lets the client be known by the URL of its document: it must not register.
+func TestClientTypeScript2Document(t *testing.T) {
+	t.Parallel()
+	clientsDir(t)
+	p := apptest.Start(t, fetchSettings(t)...)
+	b := p.AddUser(t, "ada@example.com")
+	host := newDocumentHost(t)
+	document := host.publish("/client.json", map[string]any{"redirect_uris": []string{"http://127.0.0.1:7777/callback"}})
+	node(t, nil, "sdk2.mjs", p.URL+"/mcp", robot(t, p.URL, b).URL, "auto", document)
+	if out, err := p.Run("", "client", "list", "--json"); err != nil || !strings.Contains(out, document) {
+		t.Errorf("client list: %v %s", err, out)
+	}
+}
+
 func TestClientTypeScript1(t *testing.T) {
 	t.Parallel()
 	clientsDir(t)

@@ -18,6 +18,7 @@ type sessionRow struct {
 	UserID     string
 	SecretHash []byte
 	AuthTime   Timestamp
+	AMR        string
 	LastSeenAt Timestamp
 	ExpiresAt  Timestamp
 	IP         string
@@ -31,7 +32,7 @@ func (sessionRow) TableName() string { return "sessions" }
 
 func newSessionRow(n account.NewSession) *sessionRow {
 	return &sessionRow{
-		ID: n.ID, UserID: n.UserID, SecretHash: n.SecretHash, AuthTime: at(n.AuthTime), LastSeenAt: at(n.LastSeenAt),
+		ID: n.ID, UserID: n.UserID, SecretHash: n.SecretHash, AuthTime: at(n.AuthTime), AMR: joinWords(n.AMR), LastSeenAt: at(n.LastSeenAt),
 		ExpiresAt: at(n.ExpiresAt), IP: cleanText(n.IP), UserAgent: cleanText(n.UserAgent), CreatedAt: at(n.CreatedAt), UpdatedAt: at(n.CreatedAt),
 	}
 }
@@ -54,15 +55,16 @@ func (d *DB) InsertSession(ctx context.Context, n account.NewSession, passwordHa
 	})
 }
 
-const sessionColumns = `s.id, s.user_id, s.auth_time, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent,
+const sessionColumns = `s.id, s.user_id, s.auth_time, s.amr, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent,
 	u.email, u.name, u.locale, u.is_admin, u.password_changed_at, u.created_at
 	FROM sessions s JOIN users u ON u.id = s.user_id
 	WHERE u.disabled_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?`
 
 func scanSession(scan func(...any) error) (*account.Session, error) {
 	var s account.Session
+	var amr string
 	var authTime, created, seen, expires, changed, joined Timestamp
-	err := scan(&s.ID, &s.UserID, &authTime, &created, &seen, &expires, &s.IP, &s.UserAgent,
+	err := scan(&s.ID, &s.UserID, &authTime, &amr, &created, &seen, &expires, &s.IP, &s.UserAgent,
 		&s.Person.Email, &s.Person.Name, &s.Person.Locale, &s.Person.Admin, &changed, &joined)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, account.ErrNotFound
@@ -71,6 +73,7 @@ func scanSession(scan func(...any) error) (*account.Session, error) {
 		return nil, fmt.Errorf("read session: %w", err)
 	}
 	s.AuthTime, s.CreatedAt, s.LastSeenAt, s.ExpiresAt = authTime.T, created.T, seen.T, expires.T
+	s.AMR = splitWords(amr)
 	s.Person.ID, s.Person.PasswordChangedAt, s.Person.CreatedAt = s.UserID, changed.T, joined.T
 	return &s, nil
 }
@@ -112,14 +115,14 @@ func (d *DB) TouchSession(ctx context.Context, id string, now, before time.Time)
 }
 
 // RenewSession implements account.SessionStore.
-func (d *DB) RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, passwordHash string) error {
+func (d *DB) RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, amr []string, passwordHash string) error {
 	if !isID(id) {
 		return account.ErrNotFound
 	}
 	t := d.ts(authTime)
-	res := d.w(ctx).Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, last_seen_at = ?, updated_at = ?
+	res := d.w(ctx).Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, amr = ?, last_seen_at = ?, updated_at = ?
 		WHERE id = ? AND secret_hash = ? AND user_id IN (SELECT id FROM users WHERE password_hash = ? AND disabled_at IS NULL)`,
-		newHash, t, t, t, id, oldHash, passwordHash)
+		newHash, t, joinWords(amr), t, t, id, oldHash, passwordHash)
 	return one(res, account.ErrNotFound)
 }
 

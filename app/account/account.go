@@ -17,6 +17,7 @@ type Store interface {
 	PasswordStore
 	SessionStore
 	LinkStore
+	IdentityStore
 	TokenStore
 }
 

@@ -40,7 +40,7 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 	if err != nil {
 		return nil, "", err
 	}
-	n, secret, err := s.newSession(c.Person, from)
+	n, secret, err := s.newSession(c.Person, from, MethodPassword)
 	if err != nil {
 		return nil, "", err
 	}

@@ -63,7 +63,9 @@ type NewPerson struct {
 	// Name is the part of the address before the @ when empty.
 	Name     string
 	Password string
-	Admin    bool
+	// NoPassword makes a person who signs in by other means alone.
+	NoPassword bool
+	Admin      bool
 	// LocationName is "Home" when empty, TimeZone "UTC", Currency "EUR".
 	LocationName string
 	TimeZone     string
@@ -99,9 +101,11 @@ func (s *Service) prepare(ctx context.Context, n NewPerson) (*Credentials, *Firs
 	if err != nil {
 		return nil, nil, err
 	}
-	hash, err := s.hashNew(ctx, n.Password, email, name)
-	if err != nil {
-		return nil, nil, err
+	hash := "" // matches no password
+	if !n.NoPassword {
+		if hash, err = s.hashNew(ctx, n.Password, email, name); err != nil {
+			return nil, nil, err
+		}
 	}
 	id, err := s.newID()
 	if err != nil {

@@ -28,7 +28,9 @@ type Session struct {
 	// Person is who is signed in.
 	Person Person
 	// AuthTime is when the person last proved who they are.
-	AuthTime   time.Time
+	AuthTime time.Time
+	// AMR says how, in the words of RFC 8176; never empty.
+	AMR        []string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	// ExpiresAt is the end however much the session is used.
@@ -58,9 +60,9 @@ type SessionStore interface {
 	TouchSession(ctx context.Context, id string, at, before time.Time) error
 	// SessionsOf lists a person's sessions under the same conditions, the latest used first.
 	SessionsOf(ctx context.Context, userID string, now, idleSince time.Time) ([]Session, error)
-	// RenewSession gives a session another secret and time of proof, if it still has the old secret and its person the
-	// given password hash; else ErrNotFound.
-	RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, passwordHash string) error
+	// RenewSession gives a session another secret, time and manner of proof, if it still has the old secret and its person
+	// the given password hash; else ErrNotFound.
+	RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, amr []string, passwordHash string) error
 	// EndSessionByHash and EndSession end one; an unknown one is no error for the first and ErrNotFound for the second.
 	EndSessionByHash(ctx context.Context, hash []byte) error
 	EndSession(ctx context.Context, userID, id string) error
@@ -124,8 +126,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	return wrap("sweep throttle", s.signIns.Sweep(ctx))
 }
 
-// newSession makes the row of a session that starts now, and the secret of its cookie.
-func (s *Service) newSession(p Person, from Device) (*NewSession, string, error) {
+// newSession makes the row of a session that starts now with a proof of the given manner, and the secret of its cookie.
+func (s *Service) newSession(p Person, from Device, amr ...string) (*NewSession, string, error) {
 	secret, hash, err := newSecret(s.rand, prefixSession)
 	if err != nil {
 		return nil, "", err
@@ -138,7 +140,7 @@ func (s *Service) newSession(p Person, from Device) (*NewSession, string, error)
 	from.UserAgent = shorten(from.UserAgent, 300)
 	from.IP = shorten(from.IP, 64)
 	return &NewSession{SecretHash: hash, Session: Session{
-		ID: id, UserID: p.ID, Person: p, AuthTime: now, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(sessionAbsolute), Device: from,
+		ID: id, UserID: p.ID, Person: p, AuthTime: now, AMR: amr, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(sessionAbsolute), Device: from,
 	}}, secret, nil
 }
 

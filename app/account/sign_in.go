@@ -19,7 +19,7 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from Devic
 	if err != nil {
 		return nil, "", err
 	}
-	n, secret, err := s.newSession(c.Person, from)
+	n, secret, err := s.newSession(c.Person, from, MethodPassword)
 	if err != nil {
 		return nil, "", err
 	}
@@ -42,13 +42,13 @@ func (s *Service) Confirm(ctx context.Context, session *Session, secret, passwor
 		return nil, "", err
 	}
 	now := s.at()
-	if err := s.store.RenewSession(ctx, session.ID, hashSecret(secret), hash, now, c.PasswordHash); notFound(err) {
+	if err := s.store.RenewSession(ctx, session.ID, hashSecret(secret), hash, now, []string{MethodPassword}, c.PasswordHash); notFound(err) {
 		return nil, "", ErrWrongCredentials
 	} else if err != nil {
 		return nil, "", fmt.Errorf("confirm sign-in: %w", err)
 	}
 	renewed := *session
-	renewed.AuthTime, renewed.LastSeenAt = now, now
+	renewed.AuthTime, renewed.LastSeenAt, renewed.AMR = now, now, []string{MethodPassword}
 	return &renewed, fresh, attempt.Succeeded(ctx)
 }
 

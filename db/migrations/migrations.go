@@ -21,7 +21,12 @@ type Migration struct {
 
 // All lists the steps in order.
 func All() []Migration {
-	return []Migration{people, oauth, inventory, handshake, clientAuth, proofs, consent}
+	return []Migration{
+		people, oauth, inventory, handshake, clientAuth, proofs,
+		openID,
+		peopleMore,
+		consent,
+	}
 }
 
 // types are the column types that differ between the databases.
