@@ -106,7 +106,7 @@ func (c *core) build(ctx context.Context) error {
 	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
-	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located}
+	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located, Tools: toolCatalog}
 	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
 	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
 	return nil
@@ -173,6 +173,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		DetailTypes:      []oauth.DetailType{toolDetails()},
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
 	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
@@ -197,6 +198,8 @@ func (c *core) homeResource(issuer string) oauth.Resource {
 		Scopes: []oauth.Scope{
 			{Name: home.ScopeRead, Baseline: true},
 			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
+			{Name: oauth.ScopeGrantQuery, Reserved: true},
+			{Name: oauth.ScopeGrantRevoke, Reserved: true},
 		},
 		AccessTokenLife: c.set.AccessTokenLife, RefreshTokenLimit: c.set.RefreshLimit, RefreshGrace: &c.set.RefreshGrace,
 	}
@@ -209,7 +212,7 @@ func (c *core) scopeRules(resource string) []connection.ScopeRule {
 		}
 		var out []connection.ScopeRule
 		for _, s := range r.Scopes {
-			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies})
+			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies, Reserved: s.Reserved})
 		}
 		return out
 	}

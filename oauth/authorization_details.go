@@ -27,7 +27,7 @@ type DetailType struct {
 	Check func(resource string, objects []json.RawMessage) ([]json.RawMessage, error)
 	// Within reports whether asked allows nothing that granted does not. Both are in normal form; granted may be none.
 	Within func(asked, granted []json.RawMessage) bool
-	// Meet gives what both allow.
+	// Meet gives what both allow: no objects when that is nothing.
 	Meet func(asked, granted []json.RawMessage) []json.RawMessage
 }
 
@@ -191,6 +191,9 @@ func (s *Server) meetDetails(token, current json.RawMessage) (json.RawMessage, *
 		if len(parts[t.Name]) > 0 {
 			all = append(all, t.Meet(parts[t.Name], now[t.Name])...)
 		}
+	}
+	if len(all) == 0 {
+		return json.RawMessage("[]"), nil // nothing, which is not the same as no details
 	}
 	met, err := joinDetails(all)
 	if err != nil {

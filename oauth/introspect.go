@@ -113,8 +113,7 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
 		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
 	}
-	answer.AuthorizationDetails = standing.Details
-	if verified.DetailsNarrowed {
+	if answer.AuthorizationDetails = standing.Details; verified.DetailsNarrowed {
 		if answer.AuthorizationDetails, e = s.meetDetails(verified.Details, standing.Details); e != nil {
 			return nil, e
 		}

@@ -40,7 +40,9 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	}
 	view := templates.ConnectionsView{Shell: h.shell(c, "Connections", templates.NavConnections)}
 	for i := range list {
-		view.Connections = append(view.Connections, h.connectionView(v, &list[i]))
+		card := h.connectionView(v, &list[i])
+		card.Tools, card.Limits = h.toolSummary(ctx, &list[i])
+		view.Connections = append(view.Connections, card)
 	}
 	if view.Ended, err = h.ended(ctx, session.UserID); err != nil {
 		return err
@@ -90,7 +92,7 @@ func (h *Handlers) installationView(v *visit, path string, i connection.Installa
 		EndAction: templ.SafeURL(path + "/installations/" + url.PathEscape(i.ID) + "/end"), EndToken: v.formToken(purposeEndInstallation(i.ID)),
 	}
 	if i.LastUsed != nil {
-		view.LastUsed = h.timeViewOf(&i.LastUsed.At)
+		view.LastUsed, view.LastUse = h.timeViewOf(&i.LastUsed.At), useWords(i.LastUsed)
 	}
 	return view
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // render builds the page in memory and sends it with its status: an error while rendering leaves nothing half sent.
@@ -37,6 +38,7 @@ var notices = map[string]string{
 	"saved":        "Saved. It holds from the app's next call.",
 	"undone":       "Undone.",
 	"ended":        "That installation is signed out. The others go on.",
+	"token":        lang.Text("This form made its token already. If you did not see it, revoke it and make another."),
 	"revoked":      "The token is revoked.",
 	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
 	"session":      "That device is signed out.",

@@ -55,6 +55,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
+		{ServerChannel, grantPath, h.QueryGrant, nil},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -119,6 +120,9 @@ func (h *Handlers) Register(e *echo.Echo) {
 // dispatch prepares the answer's headers for the route's kind and picks the handler for the method.
 func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 	allow := allowed(r)
+	for method := range h.moreMethods(r.Path) {
+		allow += ", " + method
+	}
 	off := !h.oauthOn && isOAuthPath(r.Path)
 	return func(c echo.Context) error {
 		c.Set(kindKey, r.Kind)
@@ -134,7 +138,7 @@ func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 		case http.MethodOptions:
 			return options(c, r.Kind, allow)
 		default:
-			handler = nil
+			handler = h.moreMethods(r.Path)[c.Request().Method]
 		}
 		if handler == nil {
 			c.Response().Header().Set(echo.HeaderAllow, allow)
@@ -172,7 +176,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize", "grants":
 		return true
 	}
 	return false
@@ -191,7 +195,7 @@ func kindOf(c echo.Context) Kind {
 		return Document
 	case strings.HasPrefix(path, "/authorize"), strings.HasPrefix(path, "/oauth/authorize"):
 		return ClientPage
-	case strings.HasPrefix(path, "/introspect"):
+	case strings.HasPrefix(path, "/introspect"), strings.HasPrefix(path, oauth.PathGrants+"/"):
 		return ServerChannel
 	case isOAuthPath(path):
 		return BackChannel

@@ -114,6 +114,21 @@ func (g *Grant) Choose(ticked []string, limits map[string]map[string]Rule) *Gran
 	return out
 }
 
+// Explicit lists the tools of a grant that only names their kind, so that a page can tick and untick them.
+func (g *Grant) Explicit(catalog Catalog) *Grant {
+	if g == nil || !g.ReadOnly {
+		return g
+	}
+	out := &Grant{Listed: true, Limits: g.Limits}
+	for _, t := range catalog {
+		if g.Allows(t.Name, t.Write) {
+			out.Tools = append(out.Tools, t.Name)
+		}
+	}
+	slices.Sort(out.Tools)
+	return out
+}
+
 func (g *Grant) setLimits(tool string, rules map[string]Rule) {
 	if len(rules) == 0 {
 		return

@@ -53,7 +53,7 @@ func Parse(resource string, catalog Catalog, objects []json.RawMessage) (*Grant,
 		return nil, refusal("The tools of mcp_tools are empty.")
 	}
 	g := w.grant()
-	return g, g.check(catalog)
+	return g, g.Check(catalog)
 }
 
 func decode(object json.RawMessage) (*wire, error) {
@@ -76,8 +76,11 @@ func (w *wire) grant() *Grant {
 	return g
 }
 
-// check refuses what the catalog does not have, and brings nothing into order.
-func (g *Grant) check(catalog Catalog) error {
+// Check refuses what the catalog does not have.
+func (g *Grant) Check(catalog Catalog) error {
+	if g == nil {
+		return nil
+	}
 	if len(g.Tools) > maxTools {
 		return refusal("The tools of mcp_tools are too many.")
 	}

@@ -1,7 +1,7 @@
 package migrations
 
 // consent adds what a person decides beyond scopes and locations (authorization details, RFC 9396), what a client asks to
-// be done with its connection (grant management), the sealed answer for a second click, and the form that made a token.
+// be done with its connection (grant management), and the sealed answer for a second click.
 var consent = Migration{ID: "0011_consent", Statements: []string{
 	`ALTER TABLE authorization_codes ADD COLUMN details text`,
 	`ALTER TABLE authorization_codes ADD COLUMN grant_action text NOT NULL DEFAULT ''`,
@@ -10,6 +10,4 @@ var consent = Migration{ID: "0011_consent", Statements: []string{
 	`ALTER TABLE families ADD COLUMN details text`,
 	`ALTER TABLE authorization_requests ADD COLUMN decided_by text`,
 	`ALTER TABLE authorization_requests ADD COLUMN answer_sealed {bytes}`,
-	`ALTER TABLE personal_tokens ADD COLUMN form_id text`,
-	`CREATE UNIQUE INDEX personal_tokens_form ON personal_tokens (user_id, form_id) WHERE form_id IS NOT NULL`,
 }}
