@@ -74,6 +74,7 @@ var mayImport = map[string][]string{
 	"app/home":        {"app/account", "app/toolgrant"},
 	"app/toolgrant":   {},
 	"app/activity":    {},
+	"app/audit":       {},
 	"app/limit":       {},
 	"app/handshake":   {"oauth"},
 	"app/connection":  {"app/home", "app/toolgrant", "oauth"},

@@ -23,6 +23,7 @@ type Migration struct {
 func All() []Migration {
 	return []Migration{
 		people, oauth, inventory, handshake, clientAuth, proofs,
+		audit,
 		openID,
 		peopleMore,
 		consent,
