@@ -137,17 +137,17 @@ func (s *Server) QueryGrant(ctx context.Context, id string, access GrantAccess) 
 	}, nil
 }
 
-// RevokeGrant ends a grant with everything it issued. The error is an *Error.
-func (s *Server) RevokeGrant(ctx context.Context, id string, access GrantAccess) error {
+// RevokeGrant ends a grant with everything it issued and gives what it was. The error is an *Error.
+func (s *Server) RevokeGrant(ctx context.Context, id string, access GrantAccess) (*Connection, error) {
 	connection, token, e := s.managedGrant(ctx, id, access, ScopeGrantRevoke)
 	if e != nil {
-		return e
+		return nil, e
 	}
 	ctx, cancel := finish(ctx)
 	defer cancel()
 	ended, err := s.stores.Tokens.EndConnection(ctx, connection.ID, EndedByClient, s.now())
 	if err != nil {
-		return storeFailure("end connection", err)
+		return nil, storeFailure("end connection", err)
 	}
 	if ended {
 		s.observe(ctx, Step{
@@ -155,7 +155,7 @@ func (s *Server) RevokeGrant(ctx context.Context, id string, access GrantAccess)
 			ConnectionID: connection.ID, Detail: "grant management: the connection has ended",
 		})
 	}
-	return nil
+	return connection, nil
 }
 
 // managedGrant finds the living grant that a token with the scope may manage.

@@ -119,13 +119,9 @@ type ConnectionEditView struct {
 	// Tools are the single tools; none leaves the choice out. Limits are those that bind them now, ticked while they stay.
 	Tools  []ChoiceView
 	Limits []ChoiceView
-	// LimitTargets are what a new limit can bind; LimitFor, LimitMaximum and LimitValue what the form held.
+	// LimitTargets are what a new limit can bind; LimitMaximum and LimitValue what the form held.
 	LimitTargets []OptionView
-	LimitFor     string
 	LimitMaximum bool
 	LimitValue   string
 	Problem      string
 }
-
-// OptionView is one option of a list to choose one from.
-type OptionView struct{ Value, Text string }

@@ -28,6 +28,7 @@ var auditWords = map[string]string{
 	audit.ClientBlocked:     lang.Text("Client blocked"),
 	audit.ClientUnblocked:   lang.Text("Client unblocked"),
 	audit.ClientDeleted:     lang.Text("Client deleted"),
+	audit.ConnectionChanged: lang.Text("Connection changed"),
 	audit.ConnectionEnded:   lang.Text("Connection ended"),
 	audit.InstallationEnded: lang.Text("Installation ended"),
 	audit.RefreshReused:     lang.Text("Old refresh token used; installation ended"),

@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/templates"
 	"gatehouse/templates/lang"
@@ -119,6 +121,10 @@ func (h *Handlers) SaveConnection(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	h.record(c, audit.Entry{
+		Action: audit.ConnectionChanged, PersonID: session.UserID, ClientID: existing.Client.ID, ConnectionID: existing.ID,
+		Detail: map[string]string{"scopes": strings.Join(edit.Scopes, " ")},
+	})
 	return see(c, connectionsPath+"?done=saved")
 }
 
@@ -138,6 +144,9 @@ func (h *Handlers) askEditAgain(c echo.Context, session *account.Session, existi
 	}
 	limits := parseLimits(form)
 	retick(view.Limits, limits.keep)
-	view.LimitFor, view.LimitMaximum, view.LimitValue = limits.target, limits.kind == "maximum", limits.text
+	view.LimitMaximum, view.LimitValue = limits.kind == "maximum", limits.text
+	for i := range view.LimitTargets {
+		view.LimitTargets[i].Chosen = view.LimitTargets[i].Value == limits.target
+	}
 	return render(c, http.StatusUnprocessableEntity, templates.ConnectionEdit(*view))
 }

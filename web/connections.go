@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
@@ -129,7 +130,11 @@ func (h *Handlers) nameOfResource(uri string) string {
 func (h *Handlers) Disconnect(c echo.Context) error {
 	id := c.Param("connection")
 	return h.act(c, purposeDisconnect(id), connectionsPath+"?done=disconnected", func(ctx context.Context, s *account.Session) error {
-		return h.connections.Disconnect(ctx, s.UserID, id)
+		if err := h.connections.Disconnect(ctx, s.UserID, id); err != nil {
+			return err
+		}
+		h.record(c, audit.Entry{Action: audit.ConnectionEnded, PersonID: s.UserID, ConnectionID: id})
+		return nil
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"gatehouse/app/audit"
 	"gatehouse/app/limit"
 	"gatehouse/oauth"
 )
@@ -40,9 +41,14 @@ func (h *Handlers) RevokeGrant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.oauth.RevokeGrant(c.Request().Context(), c.Param("grant"), access); err != nil {
+	ended, err := h.oauth.RevokeGrant(c.Request().Context(), c.Param("grant"), access)
+	if err != nil {
 		return err
 	}
+	h.record(c, audit.Entry{
+		Actor: audit.ActorClient, ActorID: ended.ClientID, Action: audit.ConnectionEnded,
+		PersonID: ended.UserID, ClientID: ended.ClientID, ConnectionID: ended.ID,
+	})
 	return c.NoContent(http.StatusNoContent)
 }
 

@@ -229,7 +229,7 @@ func limitTargets(ctx context.Context, catalog toolgrant.Catalog) []templates.Op
 	var out []templates.OptionView
 	for _, tool := range catalog {
 		for _, a := range tool.Arguments {
-			out = append(out, templates.OptionView{Value: tool.Name + " " + a.Name, Text: lang.T(ctx, tool.Title) + ": " + a.Name})
+			out = append(out, templates.OptionView{Value: tool.Name + " " + a.Name, Label: lang.T(ctx, tool.Title) + ": " + a.Name})
 		}
 	}
 	return out

@@ -31,6 +31,7 @@ const (
 	ClientUnblocked   = "client.unblocked"
 	ClientDeleted     = "client.deleted"
 	ConnectionEnded   = "connection.ended"
+	ConnectionChanged = "connection.changed"
 	InstallationEnded = "installation.ended"
 	RefreshReused     = "refresh_token.reused"
 	TokenRevoked      = "personal_token.revoked"
