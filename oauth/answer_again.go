@@ -1,6 +1,6 @@
 package oauth
 
-// The answer to a second click on Allow. A browser that submits a form twice drops the first answer, and with it the
+// The answer to a second click on Allow: OAuth 2.1 §4.1.2 (the code is for one use), §7.5. A browser that submits a form twice drops the first answer, and with it the
 // code; so for as long as the code can be redeemed and was not, whoever decided gets the same answer again. It is kept
 // encrypted under a key derived from the id of the request, of which the store has the hash alone.
 

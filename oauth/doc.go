@@ -13,6 +13,7 @@
 //	Token                                                                   the token endpoint
 //	Revoke                                                                  the revocation endpoint
 //	Introspect                                                              the introspection endpoint
+//	QueryGrant, RevokeGrant                                                 the grant management API
 //	Register, metadata documents, JWKS                                      introduction and discovery
 //	VerifyAccessToken, VerifyBoundToken                                     the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
@@ -82,7 +83,10 @@
 //	RFC 9728                          2, 3             metadata.go              full
 //	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
 //	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7592, 8628, 9101, 9396        –                –                        not supported, and not advertised
+//	RFC 9396                          2, 5 to 7, 9, 10  authorization_details.go full; types are the program's, one resource a request
+//	FAPI grant management draft-03    5 to 7           grant_management.go      full; its API takes a token of the same client and
+//	                                                                            person, since there is no client_credentials
+//	RFC 7592, 8628, 9101              –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //

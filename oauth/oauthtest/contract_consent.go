@@ -28,6 +28,27 @@ func runConsentTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 			same(t, details, got)
 		}
 	})
+	runGrantTests(t, newFixture)
+	t.Run("CS-5 the answer goes to the request and not to the code", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		request := newRequest(Start)
+		must(t, f.Requests.SaveRequest(t.Context(), request))
+		code := newCode(f.NewUser(t), "gc_1", resource, Start)
+		code.AnswerSealed = []byte("sealed")
+		must(t, f.Requests.DecideRequest(t.Context(), request.ID, oauth.OutcomeAllowed, Start, code))
+		got, err := f.Requests.Request(t.Context(), request.ID)
+		must(t, err)
+		same(t, []byte("sealed"), got.AnswerSealed)
+		stored, err := f.Codes.Code(t.Context(), code.Hash)
+		must(t, err)
+		same(t, 0, len(stored.AnswerSealed))
+	})
+}
+
+// runGrantTests is about grant management.
+func runGrantTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+	const resource = "https://h.example/mcp"
 	t.Run("GM-1 a grant is read by its id, ended ones too", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)
@@ -79,20 +100,5 @@ func runConsentTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		stored, err = f.Codes.Code(t.Context(), code.Hash)
 		must(t, err)
 		same(t, nil, stored.UsedAt)
-	})
-	t.Run("CS-5 the answer goes to the request and not to the code", func(t *testing.T) {
-		t.Parallel()
-		f := newFixture(t)
-		request := newRequest(Start)
-		must(t, f.Requests.SaveRequest(t.Context(), request))
-		code := newCode(f.NewUser(t), "gc_1", resource, Start)
-		code.AnswerSealed = []byte("sealed")
-		must(t, f.Requests.DecideRequest(t.Context(), request.ID, oauth.OutcomeAllowed, Start, code))
-		got, err := f.Requests.Request(t.Context(), request.ID)
-		must(t, err)
-		same(t, []byte("sealed"), got.AnswerSealed)
-		stored, err := f.Codes.Code(t.Context(), code.Hash)
-		must(t, err)
-		same(t, 0, len(stored.AnswerSealed))
 	})
 }
