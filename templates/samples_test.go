@@ -48,7 +48,7 @@ var againConsent = ConsentView{
 	Scopes:    []ChoiceView{marked(readChoice, "has it now", false), marked(writeChoice, "new", true)},
 	Locations: []ChoiceView{marked(homeChoice, "has it now", false), marked(shopChoice, "new", true)}, Expiries: expiries,
 	Existing: &ExistingView{Since: at("3 November 2025"), Scopes: []string{"see your things"}, Locations: []string{"Home"}, Adds: []string{"change your things"},
-		Tools: "2 of 10 tools", Limits: []string{"Search things: Only with limit up to 5."}, Expires: atp("1 April 2026"), Drops: []string{"Locations"}, Adding: true},
+		Tools: "2 of 10 tools", Limits: []string{"Search things: Only with limit up to 5."}, Expires: atp("1 April 2026"), Drops: []string{"Locations"}},
 	Tools: []ChoiceView{{Value: "search_things", Title: "Search things", Detail: "Looks only.", Ticked: true}, {Value: "move_thing", Title: "Move a thing", Detail: "Changes things.", Mark: "new", Fresh: true}}, ToolsOpen: true,
 	Problem: "Tick at least one location, or press Deny.",
 }
