@@ -26,7 +26,7 @@ func connections(d *db.DB, clock *dbtest.Clock) *connection.Service {
 		},
 		Located: func(resource string) bool { return resource == testResource },
 		Tools: func(string) toolgrant.Catalog {
-			return toolgrant.Catalog{{Name: "thing_find", Arguments: []toolgrant.Argument{{Name: "limit", Kind: toolgrant.Number}}}, {Name: "thing_move", Write: true}}
+			return toolgrant.Catalog{{Name: "thing_find", Arguments: []toolgrant.Argument{{Name: "limit", Kind: toolgrant.Number}, {Name: "words", Kind: toolgrant.String}}}, {Name: "thing_move", Write: true}}
 		},
 	}
 }
@@ -88,7 +88,10 @@ func TestConnectionEdit(t *testing.T) {
 		if err := service.Edit(ctx, bob, c.ID, good); !errors.Is(err, connection.ErrNotFound) {
 			t.Errorf("somebody else's connection: %v", err)
 		}
-		past := clock.Now()
+		past, long := clock.Now(), toolgrant.Rule{}
+		for i := range 20 {
+			long.Values = append(long.Values, strings.Repeat(string(rune('a'+i)), 180))
+		}
 		bad := map[string]connection.Edit{
 			"scope":        {Terms: good.Terms},
 			"location":     {Scopes: good.Scopes, Terms: connection.Terms{Locations: []string{foreign}}},
@@ -97,6 +100,7 @@ func TestConnectionEdit(t *testing.T) {
 			"expires":      {Scopes: good.Scopes, Terms: good.Terms, ExpiresAt: &past},
 			"scope ":       {Scopes: []string{"reserved"}, Terms: good.Terms},
 			"tool":         {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Listed: true}},
+			"tool  ":       {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Limits: map[string]map[string]toolgrant.Rule{"thing_find": {"words": long}}}},
 			"tool ":        {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Listed: true, Tools: []string{"thing_eat"}}},
 		}
 		for field, e := range bad {

@@ -15,7 +15,7 @@ const grantPath = oauth.PathGrants + "/:grant"
 
 // moreMethods are the handlers of paths that answer more than GET and POST.
 func (h *Handlers) moreMethods(path string) map[string]echo.HandlerFunc {
-	if path == grantPath {
+	if path == grantPath || path == oauth.PathGrants {
 		return map[string]echo.HandlerFunc{http.MethodDelete: h.RevokeGrant}
 	}
 	return nil

@@ -56,6 +56,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
+		{ServerChannel, oauth.PathGrants, h.QueryGrant, nil}, // no grant has no id; the answer says whether a token would do
 		{ServerChannel, grantPath, h.QueryGrant, nil},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.

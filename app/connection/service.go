@@ -121,6 +121,11 @@ func (s *Service) CheckTools(resource string, hidden []string, tools *toolgrant.
 	if err := tools.Check(catalog); err != nil {
 		return invalid("tool", "One of these tools or limits does not exist.")
 	}
+	if details, err := tools.Details(resource); err != nil {
+		return err
+	} else if len(details) > toolgrant.MaxDetails {
+		return invalid("tool", "These limits are too long.")
+	}
 	left := slices.ContainsFunc(catalog, func(t toolgrant.Tool) bool {
 		return tools.Allows(t.Name, t.Write) && !slices.Contains(hidden, t.Name)
 	})

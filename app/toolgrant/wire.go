@@ -14,6 +14,9 @@ import (
 
 // Bounds of a grant.
 const (
+	// MaxDetails is the greatest length of a grant as authorization details: access tokens carry it.
+	MaxDetails = 3 << 10
+
 	maxTools  = 100
 	maxValues = 20
 	maxText   = 200
