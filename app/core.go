@@ -114,7 +114,7 @@ func (c *core) build(ctx context.Context) error {
 	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
-	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located}
+	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located, Tools: toolCatalog}
 	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
 	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
 	return nil
@@ -163,6 +163,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		DetailTypes:      []oauth.DetailType{toolDetails()},
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		OpenID: true, ACRValues: account.Strengths(),
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
@@ -188,6 +189,8 @@ func (c *core) homeResource(issuer string) oauth.Resource {
 		Scopes: []oauth.Scope{
 			{Name: home.ScopeRead, Baseline: true},
 			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
+			{Name: oauth.ScopeGrantQuery, Reserved: true},
+			{Name: oauth.ScopeGrantRevoke, Reserved: true},
 		},
 		AccessTokenLife: c.set.AccessTokenLife, RefreshTokenLimit: c.set.RefreshLimit, RefreshGrace: &c.set.RefreshGrace,
 		OpaqueTokens: c.set.AccessTokenFormat == "opaque",
@@ -201,7 +204,7 @@ func (c *core) scopeRules(resource string) []connection.ScopeRule {
 		}
 		var out []connection.ScopeRule
 		for _, s := range r.Scopes {
-			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies, Identity: s.Identity})
+			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies, Identity: s.Identity, Reserved: s.Reserved})
 		}
 		return out
 	}

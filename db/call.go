@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -27,7 +28,7 @@ const selectPrincipal = `SELECT ` + principalColumns + `
 
 // The parts that it shares with selectStored.
 const (
-	principalColumns = `c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.expires_at,
+	principalColumns = `c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.details, c.expires_at,
 	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL`
 	principalJoins = `
 	JOIN users u ON u.id = c.user_id
@@ -39,6 +40,7 @@ const (
 // connectionFacts are the columns that all rows of selectPrincipal share.
 type connectionFacts struct {
 	userID, userName, clientID, scopes, hidden string
+	details                                    *string
 	expires                                    *Timestamp
 	ended                                      bool
 }
@@ -70,7 +72,7 @@ func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connec
 	var c connectionFacts
 	var l locationFacts
 	var p *home.Principal
-	dest := append(append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.expires, &c.ended}, more...), l.columns()...)
+	dest := append(append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.details, &c.expires, &c.ended}, more...), l.columns()...)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, fmt.Errorf("read principal: %w", err)
@@ -79,7 +81,10 @@ func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connec
 			if c.ended || c.expires != nil && !c.expires.T.After(now) {
 				return nil, oauth.ErrEnded
 			}
-			p = c.principal(ids(&c))
+			var err error
+			if p, err = c.principal(ids(&c)); err != nil {
+				return nil, fmt.Errorf("read principal: %w", err)
+			}
 		}
 		if l.id.Valid {
 			p.Locations = append(p.Locations, l.access())
@@ -102,11 +107,14 @@ func sortAccess(list []home.Access) {
 	}
 }
 
-func (c *connectionFacts) principal(connectionID, familyID string) *home.Principal {
-	return &home.Principal{
+func (c *connectionFacts) principal(connectionID, familyID string) (*home.Principal, error) {
+	p := &home.Principal{
 		UserID: c.userID, UserName: c.userName, Actor: home.ActorConnection, ConnectionID: connectionID, FamilyID: familyID,
 		ClientID: c.clientID, Scopes: splitWords(c.scopes), HiddenTools: splitWords(c.hidden),
 	}
+	var err error
+	p.Tools, err = toolgrant.FromDetails(rawJSON(c.details))
+	return p, err
 }
 
 func (l *locationFacts) access() home.Access {

@@ -11,12 +11,13 @@ import (
 	"gatehouse/oauth"
 )
 
-const insertAccess = `INSERT INTO access_tokens (hash, jti, family_id, scopes, narrowed, key_thumbprint, issued_at, expires_at)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const insertAccess = `INSERT INTO access_tokens (hash, jti, family_id, scopes, narrowed, key_thumbprint, issued_at, expires_at, details)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // SaveAccessToken implements oauth.TokenStore.
 func (d *DB) SaveAccessToken(ctx context.Context, t *oauth.StoredToken) error {
-	_, err := d.exec(ctx, insertAccess, t.Hash, t.ID, t.FamilyID, joinWords(t.Scopes), t.Narrowed, t.KeyThumbprint, d.ts(t.IssuedAt), d.ts(t.ExpiresAt))
+	_, err := d.exec(ctx, insertAccess, t.Hash, t.ID, t.FamilyID, joinWords(t.Scopes), t.Narrowed, t.KeyThumbprint,
+		d.ts(t.IssuedAt), d.ts(t.ExpiresAt), rawText(t.Details))
 	if err != nil {
 		return fmt.Errorf("save access token: %w", err)
 	}
@@ -24,7 +25,7 @@ func (d *DB) SaveAccessToken(ctx context.Context, t *oauth.StoredToken) error {
 }
 
 // accessColumns are what a stored token says, with what its family and connection add.
-const accessColumns = `a.jti, a.scopes, a.narrowed, a.key_thumbprint, a.issued_at, a.expires_at, f.id, f.acr, f.auth_time, c.id, c.resource`
+const accessColumns = `a.jti, a.scopes, a.narrowed, a.key_thumbprint, a.issued_at, a.expires_at, f.id, f.acr, f.auth_time, c.id, c.resource, a.details`
 
 const selectAccess = `SELECT c.user_id, c.client_id, ` + accessColumns + ` FROM access_tokens a
 	JOIN families f ON f.id = a.family_id JOIN connections c ON c.id = f.connection_id WHERE a.hash = ?`
@@ -35,17 +36,19 @@ type accessFacts struct {
 	scopes          string
 	issued, expires Timestamp
 	auth            *Timestamp
+	details         *string
 }
 
 func (a *accessFacts) columns() []any {
 	t := &a.token
-	return []any{&t.ID, &a.scopes, &t.Narrowed, &t.KeyThumbprint, &a.issued, &a.expires, &t.FamilyID, &t.ACR, &a.auth, &t.ConnectionID, &t.Resource}
+	return []any{&t.ID, &a.scopes, &t.Narrowed, &t.KeyThumbprint, &a.issued, &a.expires, &t.FamilyID, &t.ACR, &a.auth, &t.ConnectionID, &t.Resource,
+		&a.details}
 }
 
 func (a *accessFacts) filled(userID, clientID string) *oauth.AccessToken {
 	t := a.token
 	t.Subject, t.ClientID, t.Scopes, t.IssuedAt, t.ExpiresAt = userID, clientID, splitWords(a.scopes), a.issued.T, a.expires.T
-	t.AuthTime = timeOf(a.auth)
+	t.AuthTime, t.Details, t.DetailsNarrowed = timeOf(a.auth), rawJSON(a.details), a.details != nil
 	return &t
 }
 

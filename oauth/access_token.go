@@ -3,7 +3,7 @@ package oauth
 // JWT access tokens: RFC 9068 §2 (header and claims), RFC 7519 §4.1.
 //
 // Beside the claims of RFC 9068 a token carries cid (connection), fam (family) and, when a refresh asked for less than
-// the connection allows, nar. It holds no personal data beyond the subject's id (§6).
+// the connection allows, nar or dna. It holds no personal data beyond the subject's id (§6).
 
 import (
 	"context"
@@ -28,8 +28,13 @@ type AccessToken struct {
 	FamilyID     string
 	// Scopes are those of the token. Unless Narrowed, the connection's current scopes apply instead of them, wider or
 	// narrower; when Narrowed, the intersection of both.
-	Scopes    []string
-	Narrowed  bool
+	Scopes   []string
+	Narrowed bool
+	// Details are the authorization details of the token (RFC 9396 §9.1). Unless DetailsNarrowed, those of the connection
+	// apply instead of them; when DetailsNarrowed, both.
+	Details         json.RawMessage
+	DetailsNarrowed bool
+
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 	KeyID     string
@@ -55,6 +60,9 @@ type accessClaims struct {
 	ConnectionID string   `json:"cid"`
 	FamilyID     string   `json:"fam"`
 	Narrowed     bool     `json:"nar,omitempty"`
+	// Details are authorization_details (RFC 9396 §9.1); DetailsNarrowed says that they are fewer than the connection's.
+	Details         json.RawMessage `json:"authorization_details,omitempty"`
+	DetailsNarrowed bool            `json:"dna,omitempty"`
 	// Confirmation is how possession is proven (RFC 7800 §3.1).
 	Confirmation *confirmation `json:"cnf,omitempty"`
 	ACR          string        `json:"acr,omitempty"`
@@ -116,6 +124,7 @@ func (s *Server) mintJWT(ctx context.Context, grant *tokenGrant, id string, issu
 		Issuer: s.cfg.Issuer, Subject: grant.userID, Audience: audience(grant.resource.URI), ClientID: grant.clientID,
 		Scope: formatScope(grant.scopes), ID: id, IssuedAt: &iat, ExpiresAt: &exp,
 		ConnectionID: grant.connectionID, FamilyID: grant.familyID, Narrowed: grant.narrowed,
+		Details: grant.details, DetailsNarrowed: grant.detailsNarrowed,
 		ACR: grant.acr,
 	}
 	if !grant.authTime.IsZero() {

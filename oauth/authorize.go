@@ -173,6 +173,9 @@ func expiredRequest() *Error {
 
 // next fills the prompt in and decides between sign-in and consent.
 func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationRequest, who ResourceOwner) error {
+	if err := r.checkGrantOwner(who); err != nil {
+		return err
+	}
 	silent := slices.Contains(r.prompt, "none")
 	demanded := demandNothing
 	if who.SignedIn() {
@@ -197,6 +200,7 @@ func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationReques
 	p.RedirectLoopback = isLoopbackRedirect(r.redirectURI)
 	p.RedirectPrivateScheme = isPrivateScheme(r.redirectURI)
 	p.ScopeAsked, p.Requested, p.Offered = r.scopeAsked, r.requested, r.offered()
+	p.Details, p.GrantAction, p.Grant = r.details, r.grantAction, r.grant
 	return nil
 }
 

@@ -8,6 +8,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -22,7 +23,7 @@ import (
 var authorizeParameters = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge",
 	"code_challenge_method", "prompt", "max_age", "login_hint", "nonce", "request", "request_uri",
-	"dpop_jkt", "acr_values",
+	"dpop_jkt", "acr_values", "authorization_details", "grant_management_action", "grant_id",
 }
 
 // checkedRequest is an authorization request that passed every check.
@@ -45,6 +46,11 @@ type checkedRequest struct {
 	leastRank int
 	// identityOnly says that the client wants to know who signs in and nothing else.
 	identityOnly bool
+	// details are the authorization details in normal form, nil for none.
+	details json.RawMessage
+	// grantAction is grant_management_action, and grant the connection of grant_id.
+	grantAction string
+	grant       *Connection
 }
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
@@ -74,7 +80,7 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 	if client.RequirePushed && !pushed {
 		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
-	if refused := s.checkRest(r, params); refused != nil {
+	if refused := s.checkRest(ctx, r, params); refused != nil {
 		return nil, r.redirectError(refused)
 	}
 	return r, nil
@@ -117,7 +123,7 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 }
 
 // checkRest checks what is reported to the redirect URI.
-func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
+func (s *Server) checkRest(ctx context.Context, r *checkedRequest, params url.Values) *Error {
 	for _, name := range authorizeParameters {
 		if len(params[name]) > 1 {
 			return InvalidRequest("A parameter appears twice: " + name).WithCheck(name)
@@ -138,6 +144,13 @@ func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
 		return InvalidRequest("The dpop_jkt must be a SHA-256 thumbprint: 43 base64url characters.").WithCheck("dpop_jkt")
 	}
 	if e := s.checkTarget(r, params); e != nil {
+		return e
+	}
+	var e *Error
+	if r.details, e = s.readDetails(params.Get("authorization_details"), r.resource.URI); e != nil {
+		return e
+	}
+	if e := s.checkGrantAction(ctx, r, params); e != nil {
 		return e
 	}
 	return checkPrompt(r, params)
@@ -176,6 +189,12 @@ func (s *Server) checkTarget(r *checkedRequest, params url.Values) *Error {
 	resource, refused := s.resolveResource(params["resource"], scopes)
 	if refused != nil {
 		return refused
+	}
+	if r.client.Kind != ClientRegistered { // to other clients reserved scopes are unknown ones
+		asked := len(scopes)
+		if scopes = slices.DeleteFunc(scopes, resource.reserved); len(scopes) == 0 && asked > 0 {
+			return InvalidScope("These scopes are not open to this client.").WithCheck("scope")
+		}
 	}
 	identity, rest := resource.splitIdentity(scopes)
 	chosen, refused := resource.chooseScopes(rest)
@@ -226,7 +245,8 @@ func (r *checkedRequest) offered() []OfferedScope {
 				offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
 			}
 			continue
-		} else if r.identityOnly {
+		}
+		if r.identityOnly || scope.Reserved && !slices.Contains(r.requested, scope.Name) {
 			continue
 		}
 		ticked := slices.Contains(asked, scope.Name) && (scope.Baseline || r.client.Kind != ClientDynamic)

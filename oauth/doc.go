@@ -14,6 +14,7 @@
 //	Revoke                                                                  the revocation endpoint
 //	Introspect                                                              the introspection endpoint
 //	UserInfo                                                                the userinfo endpoint
+//	QueryGrant, RevokeGrant                                                 the grant management API
 //	Register, metadata documents, JWKS                                      introduction and discovery
 //	VerifyAccessToken, VerifyBoundToken, CheckStored, Meets                 the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
@@ -87,7 +88,10 @@
 //	OpenID Connect Core               2, 3.1, 5.3, 5.4 openid.go, userinfo.go   code flow, openid and email; no claims parameter,
 //	                                                   authorize_request.go     id_token_hint, request objects, encryption
 //	OpenID Connect Discovery          3, 4             metadata.go              full
-//	RFC 7592, 8628, 9101, 9396        –                –                        not supported, and not advertised
+//	RFC 9396                          2, 5 to 7, 9, 10  authorization_details.go full; types are the program's, one resource a request
+//	FAPI grant management draft-03    5 to 7           grant_management.go      full; its API takes a token of the same client and
+//	                                                                            person, since there is no client_credentials
+//	RFC 7592, 8628, 9101              –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //

@@ -129,6 +129,16 @@ func InvalidTarget(description string) *Error {
 	return newError(http.StatusBadRequest, "invalid_target", description)
 }
 
+// InvalidAuthorizationDetails is invalid_authorization_details of RFC 9396 §5.
+func InvalidAuthorizationDetails(description string) *Error {
+	return newError(http.StatusBadRequest, "invalid_authorization_details", description)
+}
+
+// InvalidGrantID is invalid_grant_id of the grant management draft.
+func InvalidGrantID(description string) *Error {
+	return newError(http.StatusBadRequest, "invalid_grant_id", description)
+}
+
 // AccessDenied is access_denied of RFC 6749 §4.1.2.1.
 func AccessDenied(description string) *Error {
 	return newError(http.StatusForbidden, "access_denied", description)

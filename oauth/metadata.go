@@ -50,6 +50,11 @@ type ServerMetadata struct {
 	RevocationEndpointAuthSigningAlgValuesSupported    []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
 	IntrospectionEndpointAuthSigningAlgValuesSupported []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
 
+	// AuthorizationDetailsTypesSupported is that of RFC 9396 §10, the grant management members those of draft-03 §7.
+	AuthorizationDetailsTypesSupported []string `json:"authorization_details_types_supported,omitempty"`
+	GrantManagementEndpoint            string   `json:"grant_management_endpoint,omitempty"`
+	GrantManagementActionsSupported    []string `json:"grant_management_actions_supported"`
+
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
@@ -110,6 +115,11 @@ func (s *Server) Metadata() *ServerMetadata {
 		DPoPSigningAlgValuesSupported:              ProofAlgorithms(),
 		ACRValuesSupported:                         s.cfg.ACRValues,
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	m.AuthorizationDetailsTypesSupported = s.detailTypes()
+	m.GrantManagementActionsSupported = s.grantActions()
+	if s.managesGrants(ScopeGrantQuery) || s.managesGrants(ScopeGrantRevoke) {
+		m.GrantManagementEndpoint = s.cfg.Issuer + PathGrants
 	}
 	if s.usesKeys() {
 		algorithms := assertionAlgorithmNames()

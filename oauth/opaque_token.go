@@ -6,6 +6,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -22,8 +23,10 @@ type StoredToken struct {
 	Scopes        []string
 	Narrowed      bool
 	KeyThumbprint string
-	IssuedAt      time.Time
-	ExpiresAt     time.Time
+	// Details are the authorization details, when they are fewer than the connection's; nil otherwise.
+	Details   json.RawMessage
+	IssuedAt  time.Time
+	ExpiresAt time.Time
 }
 
 func isOpaque(token string) bool { return strings.HasPrefix(token, PrefixAccessToken) }
@@ -34,9 +37,13 @@ func (s *Server) mintOpaque(ctx context.Context, grant *tokenGrant, id string, i
 	if err != nil {
 		return "", ServerError(err)
 	}
+	var narrowed json.RawMessage
+	if grant.detailsNarrowed {
+		narrowed = grant.details
+	}
 	err = s.stores.Tokens.SaveAccessToken(ctx, &StoredToken{
 		Hash: hash, ID: id, FamilyID: grant.familyID, Scopes: grant.scopes, Narrowed: grant.narrowed,
-		KeyThumbprint: grant.keyThumbprint, IssuedAt: issued, ExpiresAt: expires,
+		KeyThumbprint: grant.keyThumbprint, Details: narrowed, IssuedAt: issued, ExpiresAt: expires,
 	})
 	if err != nil {
 		return "", storeFailure("save access token", err)

@@ -79,6 +79,12 @@ type Prompt struct {
 	Requested  []string
 	// Offered are the scopes to choose from, in the resource's order.
 	Offered []OfferedScope
+	// Details are the authorization details asked for, in normal form; nil for none.
+	Details json.RawMessage
+	// GrantAction is what the client wants done: empty, GrantCreate, GrantMerge or GrantReplace. Grant is the connection
+	// that the latter two are about.
+	GrantAction string
+	Grant       *Connection
 }
 
 // Decision is what a person decided on the consent page.
@@ -90,6 +96,9 @@ type Decision struct {
 	Scopes []string
 	// Terms are the product-specific parts, stored with the approval and never looked into.
 	Terms json.RawMessage
+	// Details are the authorization details that the person grants: nil grants those asked for, an empty array none. For
+	// GrantMerge, Terms and Details are what the connection is to hold afterwards; scopes are added up here.
+	Details json.RawMessage
 	// ExpiresAt ends the connection; nil means until ended.
 	ExpiresAt *time.Time
 }

@@ -13,6 +13,8 @@ type Scope struct {
 	Baseline bool
 	// Identity marks the scopes of OpenID Connect, which a Server adds by itself. They are offered only when asked for.
 	Identity bool
+	// Reserved scopes are offered only to clients that an administrator entered, and only when they ask.
+	Reserved bool
 }
 
 // Resource is one protected resource that access tokens can be made for.
@@ -41,6 +43,16 @@ func (r *Resource) Known(scope string) bool {
 	for _, s := range r.Scopes {
 		if s.Name == scope {
 			return true
+		}
+	}
+	return false
+}
+
+// reserved reports whether the scope is one of the reserved ones.
+func (r *Resource) reserved(scope string) bool {
+	for _, s := range r.Scopes {
+		if s.Name == scope {
+			return s.Reserved
 		}
 	}
 	return false

@@ -35,6 +35,8 @@ type Config struct {
 	ClientDocuments     bool
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
+	// DetailTypes are the types of authorization details (RFC 9396). None switches them off.
+	DetailTypes []DetailType
 	// RedirectExceptions are exact redirect URIs whose scheme has no dot (private-use schemes otherwise need one).
 	RedirectExceptions []string
 	// SigningAlgorithm is ES256 (default), RS256 or EdDSA.

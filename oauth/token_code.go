@@ -42,6 +42,10 @@ func (s *Server) exchangeCode(ctx context.Context, client *Client, request token
 	if grant.resource = s.resource(code.Approval.Resource); grant.resource == nil {
 		return nil, grant, InvalidGrant("The resource of this code is not served any more.").WithCheck("resource_gone")
 	}
+	grant.details = code.Approval.Details // what the connection holds once the code is redeemed
+	if e := s.narrowDetails(grant, request.details, nil); e != nil {
+		return nil, grant, e
+	}
 	response, e := s.redeem(ctx, client, grant, code)
 	if e != nil {
 		return nil, grant, e

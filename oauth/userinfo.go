@@ -69,11 +69,11 @@ func (s *Server) userInfo(ctx context.Context, scheme, token string, proof Proof
 	if e != nil {
 		return nil, e
 	}
-	scopes, e := s.standingScopes(ctx, verified)
+	standing, scopes, e := s.standing(ctx, verified)
 	switch {
 	case e != nil:
 		return nil, e
-	case scopes == nil:
+	case standing == nil:
 		return nil, InvalidToken("The connection behind this token has ended.").WithCheck("ended")
 	case !slices.Contains(scopes, ScopeOpenID):
 		return nil, InsufficientScope("This needs the scope openid.").WithCheck("scope")

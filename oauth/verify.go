@@ -153,6 +153,6 @@ func (s *Server) checkClaims(payload []byte, kid string) (*AccessToken, *Error) 
 		ID: c.ID, Subject: c.Subject, ClientID: c.ClientID, Resource: string(c.Audience),
 		ConnectionID: c.ConnectionID, FamilyID: c.FamilyID, Scopes: scopes, Narrowed: c.Narrowed,
 		IssuedAt: time.Unix(*c.IssuedAt, 0).UTC(), ExpiresAt: time.Unix(*c.ExpiresAt, 0).UTC(), KeyID: kid,
-		KeyThumbprint: thumbprint, ACR: c.ACR, AuthTime: authTime,
+		KeyThumbprint: thumbprint, ACR: c.ACR, AuthTime: authTime, Details: c.Details, DetailsNarrowed: c.DetailsNarrowed,
 	}, nil
 }

@@ -66,6 +66,7 @@ var auditWords = map[string]string{
 	account.ActionPasswordSet:       lang.Text("Password set"),
 	account.ActionPasswordDropped:   lang.Text("Password removed"),
 	account.ActionFactorsReset:      lang.Text("Second factors removed"),
+	audit.ConnectionChanged:         lang.Text("Connection changed"),
 }
 
 func auditActionWords(ctx context.Context, action string) string {

@@ -336,9 +336,9 @@ func (f *fakeConnections) change(userID, id string, fn func(*connection.Connecti
 	return connection.ErrNotFound
 }
 
-func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ time.Time) error {
+func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ string, _ time.Time) error {
 	return f.change(userID, id, func(c *connection.Connection) {
-		c.Scopes, c.HiddenTools, c.Locations = e.Scopes, e.Terms.HiddenTools, nil
+		c.Scopes, c.HiddenTools, c.Locations, c.ExpiresAt, c.Tools = e.Scopes, e.Terms.HiddenTools, nil, e.ExpiresAt, e.Tools
 		for _, l := range e.Terms.Locations {
 			c.Locations = append(c.Locations, connection.Location{ID: l, Name: l})
 		}

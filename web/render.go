@@ -68,6 +68,7 @@ var notices = map[string]string{
 	"codes_removed":    lang.Text("The authenticator app is removed. Your other devices are signed out; connections and personal tokens ended."),
 	"password_removed": lang.Text("The password is removed. Your other devices are signed out; connections and personal tokens ended."),
 	"others":           "Everything else is signed out; connections and personal tokens ended.",
+	"token":            lang.Text("This form made its token already. If you did not see it, revoke it and make another."),
 }
 
 // see sends the browser to another page of ours by GET.

@@ -57,6 +57,8 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
 		{BackChannel, oauth.PathUserInfo, h.UserInfo, h.UserInfo},
+		{ServerChannel, oauth.PathGrants, h.QueryGrant, nil}, // no grant has no id; the answer says whether a token would do
+		{ServerChannel, grantPath, h.QueryGrant, nil},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -136,6 +138,9 @@ func (h *Handlers) Register(e *echo.Echo) {
 // dispatch prepares the answer's headers for the route's kind and picks the handler for the method.
 func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 	allow := allowed(r)
+	for method := range h.moreMethods(r.Path) {
+		allow += ", " + method
+	}
 	off := !h.oauthOn && isOAuthPath(r.Path)
 	return func(c echo.Context) error {
 		c.Set(kindKey, r.Kind)
@@ -151,7 +156,7 @@ func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 		case http.MethodOptions:
 			return options(c, r.Kind, allow)
 		default:
-			handler = nil
+			handler = h.moreMethods(r.Path)[c.Request().Method]
 		}
 		if handler == nil {
 			c.Response().Header().Set(echo.HeaderAllow, allow)
@@ -189,7 +194,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize", "grants":
 		return true
 	}
 	return false
@@ -208,7 +213,7 @@ func kindOf(c echo.Context) Kind {
 		return Document
 	case strings.HasPrefix(path, "/authorize"), strings.HasPrefix(path, "/oauth/authorize"):
 		return ClientPage
-	case strings.HasPrefix(path, "/introspect"):
+	case strings.HasPrefix(path, "/introspect"), strings.HasPrefix(path, oauth.PathGrants+"/"):
 		return ServerChannel
 	case isOAuthPath(path):
 		return BackChannel

@@ -8,6 +8,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
+	"gatehouse/app/toolgrant"
 )
 
 // Accounts is what pages ask of the domain of people; account.Service is one.
@@ -80,6 +81,8 @@ type Connections interface {
 	Edit(ctx context.Context, userID, id string, e connection.Edit) error
 	Disconnect(ctx context.Context, userID, id string) error
 	EndInstallation(ctx context.Context, userID, id string) error
+	// CheckTools refuses a choice of tools that leaves none, and limits that no tool has.
+	CheckTools(resource string, hidden []string, tools *toolgrant.Grant) error
 	CheckLocations(ctx context.Context, userID string, ids []string) error
 	ConnectionsAdmin
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatehouse/app/limit"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -28,7 +29,9 @@ type Deps struct {
 	OAuthOn bool
 	OAuth   *oauth.Server
 	// Located reports whether connections to a resource act at locations, so that the consent page asks where.
-	Located     func(resource string) bool
+	Located func(resource string) bool
+	// Tools gives the tools of a resource that people can choose one by one; nil for none.
+	Tools       func(resource string) toolgrant.Catalog
 	Accounts    Accounts
 	Homes       Homes
 	Things      Things
@@ -54,6 +57,7 @@ type Handlers struct {
 	oauthOn     bool
 	oauth       *oauth.Server
 	located     func(resource string) bool
+	tools       func(resource string) toolgrant.Catalog
 	accounts    Accounts
 	homes       Homes
 	things      Things
@@ -84,6 +88,9 @@ func New(d Deps) (*Handlers, error) {
 	if err != nil || public.Host == "" {
 		return nil, fmt.Errorf("web: public URL %q is not a URL", d.PublicURL)
 	}
+	if d.Tools == nil {
+		d.Tools = func(string) toolgrant.Catalog { return nil }
+	}
 	documents, err := newDocuments(d.OAuth)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -95,7 +102,7 @@ func New(d Deps) (*Handlers, error) {
 	}
 	return &Handlers{
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
-		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
+		located: d.Located, tools: d.Tools, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
 		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
 	}, nil

@@ -28,6 +28,13 @@ var scopes = map[string]words{
 	home.ScopeWrite: {
 		"Change your things", "Add, edit and move things and places. Includes seeing them. Nothing can be deleted.", "change your things",
 	},
+	oauth.ScopeGrantQuery: {
+		lang.Text("Look up what it may do"), lang.Text("Ask this server what its own connection with you holds. It sees nothing else."),
+		lang.Text("look up what it may do"),
+	},
+	oauth.ScopeGrantRevoke: {
+		lang.Text("End its own connection"), lang.Text("Disconnect itself from you. It cannot end anything else."), lang.Text("end its own connection"),
+	},
 }
 
 // scopeWords gives the words for a scope. One without words is shown as it is rather than hidden.

@@ -47,6 +47,7 @@ const (
 	MemberChanged      = "member.changed"
 	ProviderAdded      = "provider.added"
 	ProviderRemoved    = "provider.removed"
+	ConnectionChanged  = "connection.changed"
 )
 
 // Entry is one thing that was done. Empty fields are unknown or do not apply.

@@ -3,6 +3,8 @@ package home
 import (
 	"slices"
 	"time"
+
+	"gatehouse/app/toolgrant"
 )
 
 // Actor says through what a person acts.
@@ -37,6 +39,8 @@ type Principal struct {
 	AuthTime time.Time
 	// HiddenTools are tools the person unticked for this connection.
 	HiddenTools []string
+	// Tools is what may be called of the tools that the scopes allow; nil takes nothing away.
+	Tools *toolgrant.Grant
 	// Locations are those in the principal's list that the person is a member of now.
 	Locations []Access
 	IP        string

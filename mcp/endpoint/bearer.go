@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/app/account"
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -76,15 +77,23 @@ func (e *Endpoint) principal(r *http.Request, at *oauth.AccessToken) (*home.Prin
 	if p.UserID != at.Subject || p.ClientID != at.ClientID {
 		return nil, oauth.InvalidToken("This token does not belong to the connection it names.")
 	}
-	return withToken(p, at), nil
+	return withToken(p, at)
 }
 
 // withToken adds what the token itself says.
-func withToken(p *home.Principal, at *oauth.AccessToken) *home.Principal {
+func withToken(p *home.Principal, at *oauth.AccessToken) (*home.Principal, error) {
 	if p.ACR, p.AuthTime = at.ACR, at.AuthTime; at.Narrowed {
 		p.Scopes = intersect(p.Scopes, at.Scopes)
 	}
-	return p
+	if !at.DetailsNarrowed {
+		return p, nil
+	}
+	narrowed, err := toolgrant.FromDetails(at.Details) // RFC 9396 §6: this token may call less than the connection
+	if err != nil {
+		return nil, oauth.InvalidToken("The authorization details of this token cannot be read.").WithCause(err)
+	}
+	p.Tools = toolgrant.Meet(p.Tools, narrowed)
+	return p, nil
 }
 
 func (e *Endpoint) isStored(token string) bool {
@@ -103,7 +112,7 @@ func (e *Endpoint) stored(r *http.Request, token string, proof *oauth.ProofReque
 	if err != nil {
 		return nil, err
 	}
-	return withToken(p, at), nil
+	return withToken(p, at)
 }
 
 func intersect(a, b []string) []string {

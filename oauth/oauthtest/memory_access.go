@@ -35,7 +35,7 @@ func (m *Memory) AccessToken(ctx context.Context, hash []byte) (*oauth.AccessTok
 	c := m.connections[f.ConnectionID]
 	return &oauth.AccessToken{
 		ID: t.ID, Subject: c.UserID, ClientID: c.ClientID, Resource: c.Resource, ConnectionID: c.ID, FamilyID: f.ID,
-		Scopes: slices.Clone(t.Scopes), Narrowed: t.Narrowed, IssuedAt: t.IssuedAt, ExpiresAt: t.ExpiresAt,
+		Scopes: slices.Clone(t.Scopes), Narrowed: t.Narrowed, Details: t.Details, DetailsNarrowed: t.Details != nil, IssuedAt: t.IssuedAt, ExpiresAt: t.ExpiresAt,
 		KeyThumbprint: t.KeyThumbprint, ACR: f.ACR, AuthTime: f.AuthTime,
 	}, nil
 }
