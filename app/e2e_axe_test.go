@@ -182,7 +182,7 @@ func TestAxeSignedIn(t *testing.T) {
 	t.Parallel()
 	p := apptest.Start(t)
 	b := newTab(t, p)
-	places := fill(t, p)
+	places := furnish(t, p)
 	b.signIn()
 	for _, language := range languages {
 		b.speak(language)
@@ -197,8 +197,8 @@ func TestAxeSignedIn(t *testing.T) {
 	}
 }
 
-// fill gives a person a connection, a personal token, things and an attempt that failed.
-func fill(t *testing.T, p *apptest.Program) *strings.Replacer {
+// furnish gives a person a connection, a personal token, things and an attempt that failed.
+func furnish(t *testing.T, p *apptest.Program) *strings.Replacer {
 	t.Helper()
 	b := mustSignIn(t, p.AddUser(t, "ada@example.com", "--name", "Ada", "--admin"), p.URL)
 	token := connected(t, registered(t, p), b).AccessToken
@@ -267,9 +267,9 @@ func TestConsentByKeyboard(t *testing.T) {
 	}
 }
 
-type stops []string
+type tabStops []string
 
-func (s stops) index(start string) int {
+func (s tabStops) index(start string) int {
 	for i, stop := range s {
 		if strings.HasPrefix(stop, start) {
 			return i
@@ -279,13 +279,13 @@ func (s stops) index(start string) int {
 }
 
 // tabThrough presses Tab until the page is left and tells where the focus stood. A stop without a visible focus fails.
-func (b *tab) tabThrough() stops {
+func (b *tab) tabThrough() tabStops {
 	b.t.Helper()
 	const here = `(() => { const e = document.activeElement, s = getComputedStyle(e);
 		if (e === document.body) return "";
 		const name = e.getAttribute("href") || (e.name + " " + e.value);
 		return name + (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 1 ? "" : " UNSEEN") })()`
-	var out stops
+	var out tabStops
 	for range 60 {
 		b.do(chromedp.KeyEvent("\t"))
 		stop := b.evaluate(here)

@@ -62,6 +62,8 @@ type Client struct {
 	RequirePushed bool
 	// DPoPBound says that the client always wants tokens bound to a key (RFC 9449 §5.2).
 	DPoPBound bool
+	// IDTokenAlgorithm is the algorithm of the client's ID tokens; empty for RS256.
+	IDTokenAlgorithm string
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.

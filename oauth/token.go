@@ -7,6 +7,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"time"
@@ -63,16 +64,22 @@ func checkGrantType(client *Client, grant string) *Error {
 
 // tokenGrant is what a grant proved: the basis of an access token.
 type tokenGrant struct {
-	requestID    string // correlation of the authorization request, if known
-	userID       string
-	clientID     string
-	resource     *Resource
-	scopes       []string
-	narrowed     bool
-	connectionID string
-	familyID     string
+	requestID string // correlation of the authorization request, if known
+	userID    string
+	clientID  string
+	resource  *Resource
+	scopes    []string
+	narrowed  bool
+	// details are the authorization details of the token; detailsNarrowed that they are fewer than the connection's.
+	details         json.RawMessage
+	detailsNarrowed bool
+	connectionID    string
+	familyID        string
 	// keyThumbprint is the key that the access token is bound to, if any (RFC 9449 §6).
 	keyThumbprint string
+	// acr and authTime say how and when the person signed in who approved.
+	acr      string
+	authTime time.Time
 	// ends is when the connection ends, if it does: no token outlives it.
 	ends *time.Time
 }
@@ -88,13 +95,15 @@ func (s *Server) respond(ctx context.Context, grant *tokenGrant, refreshToken st
 		kind = "DPoP" // RFC 9449 §5
 	}
 	return &TokenResponse{
-		AccessToken:  token,
-		TokenType:    kind,
-		ExpiresIn:    int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
-		RefreshToken: refreshToken,
-		Scope:        formatScope(grant.scopes),
-		ConnectionID: grant.connectionID,
-		FamilyID:     grant.familyID,
+		AccessToken:          token,
+		TokenType:            kind,
+		ExpiresIn:            int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
+		RefreshToken:         refreshToken,
+		Scope:                formatScope(grant.scopes),
+		AuthorizationDetails: grant.details,
+		GrantID:              grant.connectionID,
+		ConnectionID:         grant.connectionID,
+		FamilyID:             grant.familyID,
 	}, nil
 }
 

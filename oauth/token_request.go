@@ -7,7 +7,7 @@ import "net/url"
 // tokenParameters are the parameters of token and revocation requests that may appear once at most.
 var tokenParameters = []string{
 	"grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret",
-	"client_assertion", "client_assertion_type", "token", "token_type_hint",
+	"client_assertion", "client_assertion_type", "token", "token_type_hint", "authorization_details",
 }
 
 // tokenRequest is a token request read once; later code sees only this.
@@ -18,7 +18,9 @@ type tokenRequest struct {
 	codeVerifier string
 	refreshToken string
 	scope        string
-	resources    []string
+	// details is authorization_details.
+	details   string
+	resources []string
 	// keyThumbprint is the key of the request's checked DPoP proof, or "".
 	keyThumbprint string
 }
@@ -41,6 +43,7 @@ func parseTokenRequest(form url.Values) tokenRequest {
 		codeVerifier: form.Get("code_verifier"),
 		refreshToken: form.Get("refresh_token"),
 		scope:        form.Get("scope"),
+		details:      form.Get("authorization_details"),
 		resources:    form["resource"],
 	}
 }

@@ -10,6 +10,14 @@ import (
 	"gatehouse/templates/lang"
 )
 
+// passkeyCall is which of the browser's functions the script calls.
+func passkeyCall(create bool) string {
+	if create {
+		return "create"
+	}
+	return "get"
+}
+
 func connectionCount(ctx context.Context, n int) string {
 	if n == 0 {
 		return lang.T(ctx, "No app is connected.")

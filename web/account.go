@@ -45,6 +45,11 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 		Shell: h.shell(c, say(c, "Account"), templates.NavAccount), Name: session.Person.Name, Email: session.Person.Email,
 		Password: v.formToken(purposePassword), OthersToken: v.formToken(purposeEndOthers), Problem: problem,
 	}
+	factors, err := h.accounts.Factors(c.Request().Context(), session.UserID)
+	if err != nil {
+		return err
+	}
+	view.NoPassword, view.Second = !factors.Password, factors.SecondFactor()
 	for _, s := range sessions {
 		view.Sessions = append(view.Sessions, templates.SessionView{
 			Device: deviceName(ctx, s.UserAgent), Address: s.IP, SignedIn: h.timeView(ctx, s.CreatedAt), LastSeen: h.timeView(ctx, s.LastSeenAt),
@@ -52,6 +57,7 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 			EndToken: v.formToken(purposeEndSession(s.ID)),
 		})
 	}
+	view.More = templates.AccountMoreView{Identities: len(h.ways(c, nil).Providers) > 0, AllToken: v.formToken(purposeEndAll)}
 	return render(c, status, templates.Account(view))
 }
 
@@ -71,7 +77,7 @@ func (h *Handlers) ChangePassword(c echo.Context) error {
 	switch problem := problemOf(ctx, err); {
 	case errors.As(err, &exceeded):
 		retryAfter(c.Response().Header(), exceeded.RetryAfter)
-		return h.showAccount(c, http.StatusTooManyRequests, session, tooManyTries(ctx, exceeded.Seconds()))
+		return h.showAccount(c, http.StatusTooManyRequests, session, tooManyTries(c, exceeded))
 	case account.CodeOf(err) == account.CodeWrongCredentials:
 		return h.showAccount(c, http.StatusUnprocessableEntity, session, say(c, "The current password is not right."))
 	case problem != "":

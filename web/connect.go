@@ -14,8 +14,8 @@ import (
 // watchSeconds is how often a watched page loads itself anew.
 const watchSeconds = 5
 
-// Connect tells how to connect an app and shows the person's attempts. Without JavaScript the browser's own refresh
-// keeps the page up to date, when the person wants that.
+// Connect tells how to connect an app and shows the person's attempts. Its script keeps them up to
+// date; without JavaScript the browser's own refresh keeps the page up to date, when the person wants that.
 func (h *Handlers) Connect(c echo.Context) error {
 	session, err := h.requireSession(c)
 	if err != nil {
@@ -34,14 +34,24 @@ func (h *Handlers) Connect(c echo.Context) error {
 		view.Shell.RefreshSeconds = watchSeconds
 		view.Refresh, view.Watch = "/settings/connect?watch=1#attempts", "/settings/connect#attempts"
 	}
-	for i, a := range attempts {
-		view.Attempts = append(view.Attempts, h.attemptView(ctx, a, i == 0))
+	if !view.Watching {
+		view.Live = livePath
+		c.Response().Header().Set("Content-Security-Policy", pagePolicy+livePolicy)
 	}
+	view.Attempts = h.attemptViews(ctx, attempts)
 	return render(c, http.StatusOK, templates.Connect(view))
 }
 
+func (h *Handlers) attemptViews(ctx context.Context, attempts []Attempt) []templates.AttemptView {
+	var views []templates.AttemptView
+	for i, a := range attempts {
+		views = append(views, h.attemptView(ctx, a, i == 0))
+	}
+	return views
+}
+
 func (h *Handlers) attemptView(ctx context.Context, a Attempt, latest bool) templates.AttemptView {
-	view := templates.AttemptView{App: a.App, Started: h.timeView(ctx, a.StartedAt), State: "going", Summary: lang.T(ctx, "Under way"), Open: latest || a.Failed}
+	view := templates.AttemptView{ID: a.ID, App: a.App, Started: h.timeView(ctx, a.StartedAt), State: "going", Summary: lang.T(ctx, "Under way"), Open: latest || a.Failed}
 	if view.App == "" {
 		view.App = lang.T(ctx, "An app")
 	}

@@ -44,6 +44,9 @@ func protocolPage(e *oauth.Error) *PageError {
 		Status: e.Status, Title: lang.Text("This did not work"), What: lang.Text("The app's request could not be carried out."),
 		Code: e.Code, Detail: e.Description, RetryAfter: e.RetryAfter, Cause: e.Cause,
 	}
+	if explainDocument(p, e) {
+		return p
+	}
 	switch {
 	case e.Status == http.StatusNotFound:
 		return notFoundPage()

@@ -29,6 +29,8 @@ type PageError struct {
 	// What failed, Why most likely, and what the person can do.
 	What, Why string
 	Advice    []string
+	// Host stands for {host} in the texts.
+	Host string
 	// Code and Detail are for the app's developer.
 	Code, Detail string
 	RetryAfter   time.Duration
@@ -197,15 +199,19 @@ func (h *Handlers) sendPage(c echo.Context, e *PageError) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	retryAfter(c.Response().Header(), e.RetryAfter)
 	ctx := c.Request().Context()
-	what := lang.T(ctx, e.What)
+	text := func(s string) string { return lang.T(ctx, s, "host", e.Host) }
+	advice := make([]string, len(e.Advice))
+	for i := range e.Advice {
+		advice[i] = text(e.Advice[i])
+	}
+	what := text(e.What)
 	if refusal := problemOf(ctx, e.Cause); refusal != "" {
 		what = refusal
 	}
-	shell := h.shell(c, lang.T(ctx, e.Title), "")
+	shell := h.shell(c, text(e.Title), "")
 	shell.LanguageToken = "" // there may be no way back to an error, and it must read the same whatever the address hides
 	return render(c, e.Status, templates.Error(templates.ErrorView{
-		Shell: shell, What: what, Cause: lang.T(ctx, e.Why), Advice: translated(ctx, e.Advice),
-		Code: e.Code, Detail: e.Detail,
+		Shell: shell, What: what, Cause: text(e.Why), Advice: advice, Code: e.Code, Detail: e.Detail,
 		Correlation: requestID(c),
 	}))
 }

@@ -39,7 +39,7 @@ type Route struct {
 
 // Routes lists everything that this package serves.
 func (h *Handlers) Routes() []Route {
-	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.fileRoutes())
+	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.peopleRoutes(), h.fileRoutes())
 }
 
 func (h *Handlers) oauthRoutes() []Route {
@@ -56,6 +56,9 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
+		{BackChannel, oauth.PathUserInfo, h.UserInfo, h.UserInfo},
+		{ServerChannel, oauth.PathGrants, h.QueryGrant, nil}, // no grant has no id; the answer says whether a token would do
+		{ServerChannel, grantPath, h.QueryGrant, nil},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -73,6 +76,9 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/", h.Home, nil},
 		// A sign-in can lead on to the client at once, when the request turns out to be refused.
 		{ClientPage, "/signin", h.SignInPage, h.SignIn},
+		{ClientPage, secondPath, h.SecondFactorPage, h.SecondFactor},
+		{ClientPage, passkeySignInPath, h.SeeSignIn, h.AskPasskey},
+		{ClientPage, passkeySignInPath + "/finish", h.SeeSignIn, h.SignInByPasskey},
 		{Page, "/signout", nil, h.SignOut},
 		{Page, "/language", h.SeeLanguage, h.ChooseLanguage},
 		{Page, "/setup", h.SetupPage, h.Setup},
@@ -80,6 +86,7 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/things/:thing", h.Thing, nil},
 		{Page, "/settings", h.Settings, nil},
 		{Page, "/settings/connect", h.Connect, nil},
+		{Page, livePath, h.ConnectLive, nil},
 		{Page, "/settings/connections", h.Connections, nil},
 		{Page, "/settings/connections/tokens", h.SeeConnections, h.CreateToken},
 		{Page, createdTokenPath, h.CreatedToken, nil},
@@ -95,6 +102,17 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/settings/connections/tokens/:token/activity/:event/undo", h.SeeActivity, h.UndoOne},
 		{Page, "/settings/account", h.Account, nil},
 		{Page, "/settings/account/password", h.SeeAccount, h.ChangePassword},
+		{Page, factorsPath, h.Factors, nil},
+		{Page, factorsPath + "/password", h.SeeFactors, h.SetPassword},
+		{Page, factorsPath + "/password/remove", h.SeeFactors, h.DropPassword},
+		{Page, factorsPath + "/passkeys/add", h.SeeFactors, h.AskNewPasskey},
+		{Page, factorsPath + "/passkeys/finish", h.SeeFactors, h.AddPasskey},
+		{Page, factorsPath + "/passkeys/:passkey/rename", h.SeeFactors, h.RenamePasskey},
+		{Page, factorsPath + "/passkeys/:passkey/remove", h.SeeFactors, h.RemovePasskey},
+		{Page, enrolPath, h.EnrolPage, h.BeginEnrol},
+		{Page, enrolPath + "/confirm", h.SeeEnrol, h.ConfirmEnrol},
+		{Page, enrolPath + "/remove", h.SeeFactors, h.RemoveAuthenticator},
+		{Page, recoveryCodesPath, h.RecoveryCodes, h.NewRecoveryCodes},
 		{Page, "/settings/account/sessions/end-others", h.SeeAccount, h.EndOtherSessions},
 		{Page, "/settings/account/sessions/:session/end", h.SeeAccount, h.EndSession},
 	}
@@ -121,6 +139,9 @@ func (h *Handlers) Register(e *echo.Echo) {
 // dispatch prepares the answer's headers for the route's kind and picks the handler for the method.
 func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 	allow := allowed(r)
+	for method := range h.moreMethods(r.Path) {
+		allow += ", " + method
+	}
 	off := !h.oauthOn && isOAuthPath(r.Path)
 	return func(c echo.Context) error {
 		c.Set(kindKey, r.Kind)
@@ -136,7 +157,7 @@ func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 		case http.MethodOptions:
 			return options(c, r.Kind, allow)
 		default:
-			handler = nil
+			handler = h.moreMethods(r.Path)[c.Request().Method]
 		}
 		if handler == nil {
 			c.Response().Header().Set(echo.HeaderAllow, allow)
@@ -174,7 +195,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize", "grants":
 		return true
 	}
 	return false
@@ -193,7 +214,7 @@ func kindOf(c echo.Context) Kind {
 		return Document
 	case strings.HasPrefix(path, "/authorize"), strings.HasPrefix(path, "/oauth/authorize"):
 		return ClientPage
-	case strings.HasPrefix(path, "/introspect"):
+	case strings.HasPrefix(path, "/introspect"), strings.HasPrefix(path, oauth.PathGrants+"/"):
 		return ServerChannel
 	case isOAuthPath(path):
 		return BackChannel

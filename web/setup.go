@@ -82,7 +82,11 @@ func (h *Handlers) ResetPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.showReset(c, http.StatusOK, templates.ResetView{Link: token, Email: person.Email})
+	view := templates.ResetView{Link: token, Email: person.Email}
+	if err := h.addLost(c, &view, person.ID); err != nil {
+		return err
+	}
+	return h.showReset(c, http.StatusOK, view)
 }
 
 func (h *Handlers) showReset(c echo.Context, status int, view templates.ResetView) error {
@@ -103,9 +107,16 @@ func (h *Handlers) Reset(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.accounts.CompleteReset(c.Request().Context(), form.Get("token"), form.Get("password"))
-	if problem := problemOf(c.Request().Context(), err); problem != "" {
-		return h.showReset(c, http.StatusUnprocessableEntity, templates.ResetView{Link: form.Get("token"), Problem: problem})
+	ctx, token := c.Request().Context(), form.Get("token")
+	_, err = h.accounts.CompleteReset(ctx, token, form.Get("password"), form.Get("forget") == "true")
+	if problem := problemOf(ctx, err); problem != "" {
+		view := templates.ResetView{Link: token, Problem: problem}
+		if person, err := h.accounts.CheckReset(ctx, token); err == nil {
+			if err := h.addLost(c, &view, person.ID); err != nil {
+				return err
+			}
+		}
+		return h.showReset(c, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {
 		return err
@@ -113,11 +124,21 @@ func (h *Handlers) Reset(c echo.Context) error {
 	return see(c, "/signin")
 }
 
+// addLost offers to take away what somebody may have lost with their password.
+func (h *Handlers) addLost(c echo.Context, view *templates.ResetView, userID string) error {
+	f, err := h.accounts.Factors(c.Request().Context(), userID)
+	if err != nil {
+		return err
+	}
+	view.Second, view.Lost = f.SecondFactor(), f.SecondFactor() || len(f.Passkeys) > 0
+	return nil
+}
+
 // fieldNames are the fields of refusals as the forms name them.
 var fieldNames = map[string]string{
-	"password": lang.Text("The password"), "email": lang.Text("The e-mail address"), "name": lang.Text("The name"),
-	"location_name": lang.Text("The location's name"), "location_ids": lang.Text("The choice of locations"),
-	"scope": lang.Text("What it may do"), "expires_at": lang.Text("The end"),
+	"password": lang.Text("The password"), "email": lang.Text("The e-mail address"), "name": lang.Text("The name"), "location_name": lang.Text("The location's name"),
+	"slug": lang.Text("The short name"), "issuer": lang.Text("The issuer"), "client_id": lang.Text("The client id"), "domains": lang.Text("The domains"), "role": lang.Text("The role"),
+	"location_ids": lang.Text("The choice of locations"), "scope": lang.Text("What it may do"), "expires_at": lang.Text("The end"),
 }
 
 // problemOf puts a refusal of what was entered into a sentence; "" for every other error.

@@ -44,6 +44,7 @@ func (h *Handlers) SignInPage(c echo.Context) error {
 			return see(c, consentPath(in.request))
 		}
 		view.Again, view.Email = prompt.ReauthenticationDemanded, prompt.LoginHint
+		view.Stronger = prompt.StrongerDemanded
 		if prompt.Client != nil {
 			view.App = clientName(c.Request().Context(), prompt.Client.Name, prompt.Client.ID)
 		}
@@ -79,7 +80,8 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	} else if view.Return != "" {
 		view.Shell.Here = "/signin?" + url.Values{"return": {view.Return}}.Encode()
 	}
-	view.Nobody = h.nobodyYet(c)
+	view.Nobody, view.Passkeys = h.nobodyYet(c), h.accounts.PasskeysPossible()
+	h.showSignInWays(c, &view)
 	return render(c, status, templates.SignIn(view))
 }
 
@@ -103,16 +105,14 @@ func (h *Handlers) SignIn(c echo.Context) error {
 	}
 	in := parseSignIn(form)
 	session, secret, err := h.accounts.SignIn(c.Request().Context(), in.email, in.password, device(c))
+	var second *account.SecondFactorNeeded
+	if errors.As(err, &second) {
+		return h.askSecond(c, in, second)
+	}
 	if err != nil {
 		return h.signInFailed(c, in, err)
 	}
-	if err := h.openSession(c, session, secret); err != nil {
-		return err
-	}
-	if in.request != "" {
-		h.note(c, Event{Step: StepSignedIn, OK: true, RequestID: oauth.RequestCorrelation(in.request), UserID: session.UserID})
-	}
-	return see(c, in.next())
+	return h.signedIn(c, in, session, secret)
 }
 
 // signInFailed shows the form again. Every wrong pair gets one answer; too many tries, how long to wait.
@@ -122,7 +122,7 @@ func (h *Handlers) signInFailed(c echo.Context, in signInForm, err error) error 
 	switch {
 	case errors.As(err, &exceeded):
 		retryAfter(c.Response().Header(), exceeded.RetryAfter)
-		view.Problem = tooManyTries(c.Request().Context(), exceeded.Seconds())
+		view.Problem = tooManyTries(c, exceeded)
 		return h.showSignIn(c, http.StatusTooManyRequests, view)
 	case account.CodeOf(err) == account.CodeWrongCredentials:
 		view.Problem = refusalWords(c.Request().Context(), account.ErrWrongCredentials)

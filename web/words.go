@@ -6,6 +6,7 @@ import (
 
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
+	"gatehouse/oauth"
 	"gatehouse/templates"
 	"gatehouse/templates/lang"
 )
@@ -17,8 +18,21 @@ var scopes = map[string]words{
 	home.ScopeRead: {
 		lang.Text("See your things"), lang.Text("Read and search the inventory: things, places, dates and notes."), lang.Text("see your things"),
 	},
+	oauth.ScopeOpenID: {
+		lang.Text("Know who you are"), lang.Text("A number that stands for your account here, the same each time. Neither your name nor your address."), lang.Text("know who you are"),
+	},
+	oauth.ScopeEmail: {
+		lang.Text("Know your e-mail address"), lang.Text("The address that you sign in with. Includes knowing who you are."), lang.Text("know your e-mail address"),
+	},
 	home.ScopeWrite: {
 		lang.Text("Change your things"), lang.Text("Add, edit and move things and places. Includes seeing them. Nothing can be deleted."), lang.Text("change your things"),
+	},
+	oauth.ScopeGrantQuery: {
+		lang.Text("Look up what it may do"), lang.Text("Ask this server what its own connection with you holds. It sees nothing else."),
+		lang.Text("look up what it may do"),
+	},
+	oauth.ScopeGrantRevoke: {
+		lang.Text("End its own connection"), lang.Text("Disconnect itself from you. It cannot end anything else."), lang.Text("end its own connection"),
 	},
 }
 
@@ -72,9 +86,4 @@ func (h *Handlers) timeViewOf(ctx context.Context, t *time.Time) *templates.Time
 	}
 	v := h.timeView(ctx, *t)
 	return &v
-}
-
-// tooManyTries says how long to wait.
-func tooManyTries(ctx context.Context, seconds int) string {
-	return lang.N(ctx, seconds, "Too many tries. Wait 1 second, then try again.", "Too many tries. Wait {n} seconds, then try again.")
 }

@@ -24,8 +24,11 @@ func All() []Migration {
 	return []Migration{
 		people, oauth, inventory, handshake, clientAuth, proofs,
 		audit,
+		consent,
 		openID,
+		factors,
 		peopleMore,
+		peopleRest,
 	}
 }
 

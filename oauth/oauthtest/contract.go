@@ -22,6 +22,7 @@ func RunStoreTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	t.Run("clients", func(t *testing.T) { t.Parallel(); runClientTests(t, newFixture) })
 	t.Run("requests", func(t *testing.T) { t.Parallel(); runRequestTests(t, newFixture) })
 	t.Run("codes", func(t *testing.T) { t.Parallel(); runCodeTests(t, newFixture) })
+	t.Run("consent", func(t *testing.T) { t.Parallel(); runConsentTests(t, newFixture) })
 	t.Run("tokens", func(t *testing.T) { t.Parallel(); runTokenTests(t, newFixture) })
 	t.Run("keys", func(t *testing.T) { t.Parallel(); runKeyTests(t, newFixture) })
 	t.Run("proofs", func(t *testing.T) { t.Parallel(); runProofTests(t, newFixture) })
