@@ -19,7 +19,8 @@ const typeAccessToken = "at+jwt"
 type AccessToken struct {
 	// ID is jti.
 	ID string
-	// Subject is the person, ClientID the client that was issued the token.
+	// Subject is the person, or ClientSubject of a client that acts by its own credentials; ClientID is the client that was
+	// issued the token.
 	Subject  string
 	ClientID string
 	// Resource is the one audience.
@@ -104,6 +105,9 @@ func (s *Server) mint(ctx context.Context, grant *tokenGrant) (string, time.Time
 	}
 	if grant.keyThumbprint != "" {
 		claims.Confirmation = &confirmation{grant.keyThumbprint}
+	}
+	if grant.subject != "" {
+		claims.Subject = grant.subject
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
