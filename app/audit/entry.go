@@ -34,8 +34,17 @@ const (
 	InstallationEnded = "installation.ended"
 	RefreshReused     = "refresh_token.reused"
 	TokenRevoked      = "personal_token.revoked"
-	KeyRotated        = "key.rotated"
-	KeyDropped        = "key.dropped"
+	// ClientGranted: access that an administrator gave for a person; ClientDevices: the switch of the device grant.
+	ClientGranted = "client.granted"
+	ClientDevices = "client.device_grant"
+	// DeviceConnected: a person allowed a device by its code.
+	DeviceConnected = "connection.device_allowed"
+	IssuerAdded     = "issuer.added"
+	IssuerRemoved   = "issuer.removed"
+	// PersonLinked: an issuer of assertions vouched for a person by their address.
+	PersonLinked = "person.linked_to_issuer"
+	KeyRotated   = "key.rotated"
+	KeyDropped   = "key.dropped"
 )
 
 // Entry is one thing that was done. Empty fields are unknown or do not apply.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"gatehouse/oauth"
 )
 
 // KnownClient is a client as administrators see it.
@@ -32,6 +34,8 @@ type ClientStore interface {
 	DeleteKnownClient(ctx context.Context, id string, now time.Time) error
 	// KeepKnownClient marks a client as entered by an administrator.
 	KeepKnownClient(ctx context.Context, id string) error
+	// AllowKnownClientDevices switches the device grant of a client.
+	AllowKnownClientDevices(ctx context.Context, id string, allow bool) error
 }
 
 // Clients is what administrators do with clients.
@@ -63,6 +67,11 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	return c.Store.DeleteKnownClient(ctx, id, c.Now())
 }
 
+// AllowDevices switches the device grant of a client.
+func (c *Clients) AllowDevices(ctx context.Context, id string, allow bool) error {
+	return c.Store.AllowKnownClientDevices(ctx, id, allow)
+}
+
 // NewClient is a client that an administrator enters.
 type NewClient struct {
 	Name         string
@@ -74,13 +83,43 @@ type NewClient struct {
 	JWKS    json.RawMessage
 	// RequirePushed refuses authorization requests that the client did not push.
 	RequirePushed bool
+	// Machine clients act by their own credentials, Asserted ones bring assertions of trusted issuers, Devices sign in by a
+	// code that people enter. Machines have no redirect URIs; for the others these are optional.
+	Machine, Asserted, Devices bool
 }
+
+// grants lists the grant types that differ from the usual ones.
+func (n *NewClient) grants() []string {
+	var out []string
+	if len(n.RedirectURIs) > 0 {
+		out = append(out, "authorization_code", "refresh_token")
+	}
+	if n.Machine {
+		out = append(out, oauth.GrantClientCredentials)
+	}
+	if n.Asserted {
+		out = append(out, oauth.GrantJWTBearer)
+	}
+	if n.Devices {
+		out = append(out, oauth.GrantDeviceCode)
+	}
+	return out
+}
+
+// special reports whether the client gets tokens in another way than by a redirect.
+func (n *NewClient) special() bool { return n.Machine || n.Asserted || n.Devices }
 
 func (n *NewClient) metadata() map[string]any {
 	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": "none"}
 	if n.Confidential {
 		// An omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic.
 		delete(m, "token_endpoint_auth_method")
+	}
+	if n.special() {
+		m["grant_types"] = n.grants()
+		if len(n.RedirectURIs) == 0 {
+			delete(m, "redirect_uris")
+		}
 	}
 	if n.RequirePushed {
 		m["require_pushed_authorization_requests"] = true
@@ -96,7 +135,12 @@ func (n *NewClient) metadata() map[string]any {
 
 // Add enters a client; the secret is shown once and never again.
 func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err error) {
-	if n.Name == "" || len(n.RedirectURIs) == 0 {
+	switch {
+	case n.Machine && len(n.RedirectURIs) > 0:
+		return "", "", invalid("redirect_uris", "A client that acts by its own credentials has no redirect URI.")
+	case (n.Machine || n.Asserted) && !n.Confidential && n.JWKSURI == "" && n.JWKS == nil:
+		return "", "", invalid("jwks", "A client that gets tokens without a person at hand needs a secret or keys.")
+	case n.Name == "" || len(n.RedirectURIs) == 0 && !n.special():
 		return "", "", invalid("redirect_uris", "A client needs a name and at least one redirect URI.")
 	}
 	if n.Confidential && (n.JWKSURI != "" || n.JWKS != nil) {
@@ -111,6 +155,11 @@ func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err 
 	}
 	if err := c.Store.KeepKnownClient(ctx, id); err != nil {
 		return "", "", fmt.Errorf("add client: %w", err)
+	}
+	if n.Devices {
+		if err := c.AllowDevices(ctx, id, true); err != nil {
+			return "", "", fmt.Errorf("add client: %w", err)
+		}
 	}
 	return id, secret, nil
 }
