@@ -19,6 +19,7 @@ const adminPath = "/admin"
 // adminSections is the navigation of the administration, in its order.
 var adminSections = []struct{ path, label string }{
 	{adminPath, lang.Text("Overview")},
+	{adminPath + "/issuers", lang.Text("Issuers")},
 	{adminPath + "/audit", lang.Text("Audit")},
 }
 

@@ -13,6 +13,7 @@ var auditNouns = []struct{ value, label string }{
 	{"person", lang.Text("All about people")},
 	{"client", lang.Text("All about clients")},
 	{"connection", lang.Text("All about connections")},
+	{"issuer", lang.Text("All about issuers")},
 	{"key", lang.Text("All about keys")},
 }
 
@@ -32,6 +33,12 @@ var auditWords = map[string]string{
 	audit.InstallationEnded: lang.Text("Installation ended"),
 	audit.RefreshReused:     lang.Text("Old refresh token used; installation ended"),
 	audit.TokenRevoked:      lang.Text("Personal token revoked"),
+	audit.ClientGranted:     lang.Text("Client given access for a person"),
+	audit.ClientDevices:     lang.Text("Sign-in of devices switched for a client"),
+	audit.DeviceConnected:   lang.Text("Device allowed by its code"),
+	audit.IssuerAdded:       lang.Text("Issuer trusted"),
+	audit.IssuerRemoved:     lang.Text("Issuer trusted no more"),
+	audit.PersonLinked:      lang.Text("Person linked to an issuer by their address"),
 	audit.KeyRotated:        lang.Text("Signing keys rotated"),
 	audit.KeyDropped:        lang.Text("Signing key dropped"),
 }
@@ -47,7 +54,8 @@ func auditActionWords(ctx context.Context, action string) string {
 var auditFacts = map[string]string{
 	"name": lang.Text("Name"), "email": lang.Text("E-mail"), "reason": lang.Text("Reason"), "key": lang.Text("Key"),
 	"administrator": lang.Text("Administrator"), "installation": lang.Text("Installation"), "client": lang.Text("Client"),
-	"connections": lang.Text("Connections"),
+	"connections": lang.Text("Connections"), "issuer": lang.Text("Issuer"), "scopes": lang.Text("Permissions"), "allowed": lang.Text("Allowed"),
+	"device": lang.Text("Device"),
 }
 
 func auditFactWords(ctx context.Context, name string) string {

@@ -5,5 +5,7 @@ func (h *Handlers) adminRoutes() []Route {
 	return []Route{
 		{Page, adminPath, h.AdminOverview, nil},
 		{Page, adminAuditPath, h.AdminAudit, nil},
+		{Page, adminIssuersPath, h.AdminIssuers, h.AddIssuer},
+		{Page, adminIssuersPath + "/remove", seeAdmin(adminIssuersPath), h.RemoveIssuer},
 	}
 }

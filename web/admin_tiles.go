@@ -10,6 +10,7 @@ import (
 // adminTiles are the figures of the overview.
 func (h *Handlers) adminTiles(ctx context.Context) ([]templates.AdminTileView, error) {
 	return []templates.AdminTileView{
+		{Path: adminIssuersPath, Title: lang.T(ctx, "Issuers"), Text: lang.T(ctx, "Identity providers whose assertions are accepted")},
 		{Path: adminAuditPath, Title: lang.T(ctx, "Audit"), Text: lang.T(ctx, "Who changed what")},
 	}, nil
 }

@@ -34,15 +34,16 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
-	"confirmed":    lang.Text("Thank you. Nothing was done yet: press the button again."),
-	"disconnected": "Disconnected. The app's next call is refused.",
-	"saved":        "Saved. It holds from the app's next call.",
-	"undone":       "Undone.",
-	"ended":        "That installation is signed out. The others go on.",
-	"revoked":      "The token is revoked.",
-	"password":     "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
-	"session":      "That device is signed out.",
-	"others":       "Everything else is signed out; connections and personal tokens ended.",
+	"confirmed":      lang.Text("Thank you. Nothing was done yet: press the button again."),
+	"issuer_removed": lang.Text("The issuer is trusted no more, and what stood on its assertions ended."),
+	"disconnected":   "Disconnected. The app's next call is refused.",
+	"saved":          "Saved. It holds from the app's next call.",
+	"undone":         "Undone.",
+	"ended":          "That installation is signed out. The others go on.",
+	"revoked":        "The token is revoked.",
+	"password":       "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
+	"session":        "That device is signed out.",
+	"others":         "Everything else is signed out; connections and personal tokens ended.",
 }
 
 // see sends the browser to another page of ours by GET.
