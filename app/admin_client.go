@@ -44,12 +44,16 @@ type NewClient struct {
 	JWKS         []byte
 	// RequirePushed refuses authorization requests that the client did not push.
 	RequirePushed bool
+	// Machine clients act by their own credentials; Asserted ones bring assertions of trusted issuers; Devices sign in by a
+	// code that people enter.
+	Machine, Asserted, Devices bool
 }
 
 // AddClient enters a client by hand. The secret, if there is one, is shown once.
 func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, err error) {
 	return a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
-		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed})
+		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed,
+		Machine: n.Machine, Asserted: n.Asserted, Devices: n.Devices})
 }
 
 // BlockClient shuts a client out.

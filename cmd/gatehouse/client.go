@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 type clientCmd struct {
 	List    clientListCmd    `cmd:"" help:"List clients."`
 	Add     clientAddCmd     `cmd:"" help:"Enter a client by hand and print its id, and its secret once."`
+	Grant   clientGrantCmd   `cmd:"" help:"Give a client access for a person, without a consent page: a machine, or one that brings assertions."`
+	Set     clientSetCmd     `cmd:"" help:"Change what a client may do."`
 	Block   clientBlockCmd   `cmd:"" help:"Shut a client out."`
 	Unblock clientUnblockCmd `cmd:"" help:"Let a client in again."`
 	Delete  clientDeleteCmd  `cmd:"" help:"End a client's connections and forget it."`
@@ -37,16 +40,24 @@ func (clientListCmd) Run(e *env) error {
 
 type clientAddCmd struct {
 	Name         string   `required:"" help:"Name to show."`
-	RedirectURI  []string `name:"redirect-uri" required:"" help:"Redirect URI; may be repeated."`
+	RedirectURI  []string `name:"redirect-uri" help:"Redirect URI; may be repeated."`
 	Confidential bool     `xor:"proof" help:"Give the client a secret."`
 	JWKSURI      string   `name:"jwks-uri" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are at this https URL."`
 	JWKSFile     string   `name:"jwks-file" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are in this file (a JWK Set)."`
 	RequirePAR   bool     `name:"require-par" help:"The client must push its authorization requests (RFC 9126)."`
+	Machine      bool     `help:"The client acts by its own credentials for the person of --acts-for, with --scope and --location."`
+	IDJAG        bool     `name:"id-jag" help:"The client brings assertions of trusted issuers (see gatehouse issuer)."`
+	DeviceGrant  bool     `name:"device-grant" help:"The client signs in devices without a browser: the person enters a code at /device."`
+	grantFlags
 }
 
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
-	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR}
+	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR,
+		Machine: c.Machine, Asserted: c.IDJAG, Devices: c.DeviceGrant}
+	if c.Machine != (c.ActsFor != "") {
+		return &app.UsageError{Message: "--machine and --acts-for belong together"}
+	}
 	if c.JWKSFile != "" {
 		keys, err := os.ReadFile(c.JWKSFile)
 		if err != nil {
@@ -60,6 +71,13 @@ func (c clientAddCmd) Run(e *env) error {
 			return err
 		}
 		answer := map[string]string{"client_id": id}
+		if c.Machine {
+			_, resource, err := a.Grant(e.ctx, c.grant(id))
+			if err != nil {
+				return errors.Join(err, a.DeleteClient(e.ctx, id))
+			}
+			answer["resource"] = resource
+		}
 		if secret != "" {
 			answer["client_secret"] = secret
 		}
@@ -67,6 +85,9 @@ func (c clientAddCmd) Run(e *env) error {
 			fmt.Fprintln(w, "client_id    ", id)
 			if secret != "" {
 				fmt.Fprintln(w, "client_secret", secret)
+			}
+			if resource := answer["resource"]; resource != "" {
+				fmt.Fprintln(w, "resource     ", resource)
 			}
 		})
 	})
