@@ -74,6 +74,7 @@ var mayImport = map[string][]string{
 	"app/home":        {"app/account", "app/toolgrant"},
 	"app/toolgrant":   {},
 	"app/activity":    {},
+	"app/trust":       {"app/account", "app/connection", "app/home", "oauth"},
 	"app/audit":       {},
 	"app/limit":       {},
 	"app/handshake":   {"oauth"},
