@@ -48,6 +48,9 @@ type NewClient struct {
 	// What else is known of it; all may be empty.
 	ApplicationType, ClientURI, TOSURI, PolicyURI, SoftwareID, SoftwareVersion, Scope string
 	Contacts                                                                          []string
+	// Machine clients act by their own credentials; Asserted ones bring assertions of trusted issuers; Devices sign in by a
+	// code that people enter.
+	Machine, Asserted, Devices bool
 }
 
 // AddClient enters a client by hand. The secret, if there is one, is shown once.
@@ -55,7 +58,7 @@ func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, 
 	id, secret, err = a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
 		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed, DPoPBound: n.DPoPBound, ApplicationType: n.ApplicationType,
 		ClientURI: n.ClientURI, TOSURI: n.TOSURI, PolicyURI: n.PolicyURI, SoftwareID: n.SoftwareID, SoftwareVersion: n.SoftwareVersion,
-		Scope: n.Scope, Contacts: n.Contacts})
+		Scope: n.Scope, Contacts: n.Contacts, Machine: n.Machine, Asserted: n.Asserted, Devices: n.Devices})
 	return id, secret, a.recorded(ctx, err, audit.Entry{Action: audit.ClientAdded, ClientID: id, Detail: map[string]string{"name": n.Name}})
 }
 

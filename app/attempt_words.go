@@ -24,10 +24,19 @@ var stepWords = map[string]struct{ done, failed string }{
 	handshake.StepRedirected:       {lang.Text("The browser was sent back to the app"), lang.Text("The browser could not be sent back to the app")},
 	handshake.StepCodeRedeemed:     {lang.Text("The app fetched its tokens"), lang.Text("The app could not fetch its tokens")},
 	handshake.StepTokenRefreshed:   {lang.Text("The app renewed its tokens"), lang.Text("The app could not renew its tokens")},
+	handshake.StepTokenGranted:     {lang.Text("The app got a token"), lang.Text("The app could not get a token")},
 	handshake.StepTokenRevoked:     {lang.Text("The app gave back its tokens"), lang.Text("The app could not give back its tokens")},
 	handshake.StepReuseDetected:    {lang.Text("An old token was used again"), lang.Text("An old token was used again")},
 	handshake.StepFirstRequest:     {lang.Text("The first request with a token"), lang.Text("The first request with a token was refused")},
 	handshake.StepFirstToolCall:    {lang.Text("The first tool call"), lang.Text("The first tool call did not work")},
+}
+
+// grantWords are the grant types in words; the usual ones say nothing that the title does not.
+var grantWords = map[string]string{
+	"authorization_code": "", "refresh_token": "",
+	"client_credentials":                           lang.Text("By its own credentials."),
+	"urn:ietf:params:oauth:grant-type:device_code": lang.Text("By the code of a device."),
+	"urn:ietf:params:oauth:grant-type:jwt-bearer":  lang.Text("By an assertion of an identity provider."),
 }
 
 func stepTitle(ctx context.Context, step string, ok bool) string {
@@ -66,15 +75,18 @@ func detailWords(ctx context.Context, step string, ok bool, detail string) strin
 	case handshake.StepDocument:
 		return documentWords(ctx, detail)
 	case handshake.StepAuthorize, handshake.StepConsentShown:
+		if detail == "device" {
+			return lang.T(ctx, "A device without a browser asks; the person enters its code.")
+		}
 		if strings.Contains(detail, " ") {
 			return lang.T(ctx, "Its own description comes next.") // the host of the answer is not known yet
 		}
 		return lang.T(ctx, "The answer goes to {host}.", "host", detail)
 	case handshake.StepDecision:
 		return decisionWords(ctx, detail)
-	case handshake.StepCodeRedeemed, handshake.StepTokenRefreshed:
-		if detail == "authorization_code" || detail == "refresh_token" {
-			return ""
+	case handshake.StepCodeRedeemed, handshake.StepTokenRefreshed, handshake.StepTokenGranted:
+		if words, known := grantWords[detail]; known {
+			return lang.T(ctx, words)
 		}
 		return lang.T(ctx, "Unknown kind of request: {kind}", "kind", detail)
 	case handshake.StepTokenRevoked:

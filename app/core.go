@@ -22,6 +22,7 @@ import (
 	"gatehouse/app/limit"
 	"gatehouse/app/mail"
 	"gatehouse/app/sealing"
+	"gatehouse/app/trust"
 	"gatehouse/app/upstream"
 	"gatehouse/db"
 	"gatehouse/oauth"
@@ -41,6 +42,8 @@ type core struct {
 	homes       *home.Service
 	connections *connection.Service
 	clients     *connection.Clients
+	grants      *connection.Grants
+	issuers     *trust.Service
 	inventory   *inventory.Service
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
@@ -116,6 +119,7 @@ func (c *core) build(ctx context.Context) error {
 	}
 	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located, Tools: toolCatalog}
 	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
+	c.buildGrants()
 	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
 	return nil
 }
@@ -160,14 +164,19 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	deviceKey, err := c.derive("device codes")
+	if err != nil {
+		return nil, err
+	}
+	c.issuers = c.newIssuers(issuer)
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
 		DetailTypes:      []oauth.DetailType{toolDetails()},
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		OpenID: true, ACRValues: account.Strengths(),
-		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
-	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
+		Observe: c.observeOAuth, Now: c.now, Rand: c.rand, DeviceKey: deviceKey, Subjects: c.issuers,
+	}, oauth.Stores{Grants: c.db, Devices: c.db, Issuers: c.db, Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}

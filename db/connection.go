@@ -223,12 +223,15 @@ func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection
 }
 
 const (
-	// closeConnection ends a person's own connection, or anybody's when the person is empty.
-	closeConnection = `UPDATE connections SET ended_at = ?, ended_reason = ?
+	// closeConnection ends a person's own connection, or anybody's when the person is empty. It bars the app from coming
+	// back without somebody's consent.
+	closeConnection = `UPDATE connections SET ended_at = ?, ended_reason = ?, barred = TRUE
 		WHERE id = ? AND ended_at IS NULL AND (CAST(? AS text) = '' OR CAST(user_id AS text) = ?)`
 	// dropCodes takes approvals away that were on their way into a connection when it was ended.
 	dropCodes = `DELETE FROM authorization_codes WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM connections c WHERE c.id = ?
 		AND c.user_id = authorization_codes.user_id AND c.client_id = authorization_codes.client_id AND c.resource = authorization_codes.resource)`
+	dropDevices = `DELETE FROM device_requests WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM connections c WHERE c.id = ?
+		AND c.user_id = device_requests.user_id AND c.client_id = device_requests.client_id AND c.resource = device_requests.resource)`
 )
 
 // CloseConnection implements connection.Store. What was approved before and not yet exchanged ends as well: it would
@@ -237,10 +240,12 @@ func (d *DB) CloseConnection(ctx context.Context, userID, id, reason string, now
 	if !isID(id) || userID != "" && !isID(userID) {
 		return connection.ErrNotFound
 	}
-	err := d.rawTx(ctx, []string{dropCodes, closeConnection}, func(ctx context.Context, st []*sql.Stmt) error {
+	err := d.rawTx(ctx, []string{dropCodes, closeConnection, dropDevices}, func(ctx context.Context, st []*sql.Stmt) error {
 		// Codes first: one that is being exchanged is waited for, and its connection ended.
-		if _, err := st[0].ExecContext(ctx, id); err != nil {
-			return err
+		for _, drop := range []*sql.Stmt{st[0], st[2]} {
+			if _, err := drop.ExecContext(ctx, id); err != nil {
+				return err
+			}
 		}
 		n, err := changed(ctx, st[1], d.ts(now), reason, id, userID, userID)
 		if err != nil {

@@ -39,7 +39,10 @@ type clientMetadata struct {
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
 	document_fresh_until, blocked_at, created_at, last_seen_at`
 
-const selectClient = `SELECT ` + clientColumns + ` FROM clients WHERE id = ?`
+// readClient are the columns of a client that saving does not touch, too.
+const readClient = clientColumns + `, device_grant`
+
+const selectClient = `SELECT ` + readClient + ` FROM clients WHERE id = ?`
 
 // Client implements oauth.ClientStore.
 func (d *DB) Client(ctx context.Context, id string) (*oauth.Client, error) {
@@ -70,7 +73,7 @@ func scanClient(row scanner) (*oauth.Client, error) {
 	var digest []byte
 	var fetched, fresh, blocked *Timestamp
 	var created, seen Timestamp
-	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Host, &c.SecretHash, &metadata, &etag, &digest, &fetched, &fresh, &blocked, &created, &seen)
+	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Host, &c.SecretHash, &metadata, &etag, &digest, &fetched, &fresh, &blocked, &created, &seen, &c.DeviceGrant)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +169,14 @@ func (d *DB) ClientHasConnection(ctx context.Context, id string) (bool, error) {
 	return has, nil
 }
 
-// deleteUnused spares clients that are being connected right now, and blocked ones: the block would go with them.
+// deleteUnused spares clients that are being connected right now, and those that an administrator blocked or allowed
+// something: that would go with them.
 const deleteUnused = `DELETE FROM clients WHERE kind <> 'registered' AND created_at < ? AND blocked_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM connections WHERE connections.client_id = clients.id)
 	AND id NOT IN (SELECT client_id FROM authorization_requests)
 	AND id NOT IN (SELECT client_id FROM pushed_requests)
-	AND id NOT IN (SELECT client_id FROM authorization_codes)`
+	AND id NOT IN (SELECT client_id FROM authorization_codes)
+	AND NOT device_grant`
 
 // DeleteUnusedClients implements oauth.ClientStore.
 func (d *DB) DeleteUnusedClients(ctx context.Context, before time.Time) (int, error) {
@@ -199,7 +204,7 @@ func (d *DB) SetClientBlocked(ctx context.Context, id string, at *time.Time) err
 
 // Clients lists all clients, the one seen last first.
 func (d *DB) Clients(ctx context.Context) ([]*oauth.Client, error) {
-	rows, err := d.query(ctx, `SELECT `+clientColumns+` FROM clients ORDER BY last_seen_at DESC, id`)
+	rows, err := d.query(ctx, `SELECT `+readClient+` FROM clients ORDER BY last_seen_at DESC, id`)
 	if err != nil {
 		return nil, fmt.Errorf("list clients: %w", err)
 	}

@@ -350,9 +350,14 @@ func TestOAuthContract(t *testing.T) {
 				}
 				d := dbtest.Open(t, url(t), time.Now)
 				return oauthtest.Fixture{
-					Stores:      oauth.Stores{Clients: d, Requests: d, Codes: d, Tokens: d, Keys: d, Proofs: d},
+					Stores:      oauth.Stores{Clients: d, Requests: d, Codes: d, Tokens: d, Keys: d, Proofs: d, Grants: d, Devices: d},
 					NewUser:     func(t *testing.T) string { return seed{t, d}.user("Ada") },
 					DisableUser: func(t *testing.T, id string) { seed{t, d}.disable(id) },
+					Bar: func(t *testing.T, id string) {
+						if err := d.CloseConnection(t.Context(), "", id, oauth.EndedByUser, oauthtest.Start); err != nil {
+							t.Fatal(err)
+						}
+					},
 				}
 			})
 		})

@@ -165,6 +165,7 @@ func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time
 			WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 			[]any{d.ts(now), reason, d.ts(now), userID, d.ts(now)}},
 		{`DELETE FROM authorization_codes WHERE user_id = ? AND used_at IS NULL`, []any{userID}},
+		{`DELETE FROM device_requests WHERE user_id = ? AND used_at IS NULL`, []any{userID}},
 		{`UPDATE connections SET ended_at = ?, ended_reason = ? WHERE user_id = ? AND ended_at IS NULL`, []any{d.ts(now), reason, userID}},
 	}
 	for _, s := range steps {

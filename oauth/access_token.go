@@ -19,7 +19,8 @@ const typeAccessToken = "at+jwt"
 type AccessToken struct {
 	// ID is jti.
 	ID string
-	// Subject is the person, ClientID the client that was issued the token.
+	// Subject is the person, or ClientSubject of a client that acts by its own credentials; ClientID is the client that was
+	// issued the token.
 	Subject  string
 	ClientID string
 	// Resource is the one audience.
@@ -133,6 +134,9 @@ func (s *Server) mintJWT(ctx context.Context, grant *tokenGrant, id string, issu
 	}
 	if grant.keyThumbprint != "" {
 		claims.Confirmation = &confirmation{grant.keyThumbprint}
+	}
+	if grant.subject != "" {
+		claims.Subject = grant.subject
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {

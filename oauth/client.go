@@ -64,6 +64,8 @@ type Client struct {
 	DPoPBound bool
 	// IDTokenAlgorithm is the algorithm of the client's ID tokens; empty for RS256.
 	IDTokenAlgorithm string
+	// DeviceGrant says that an administrator allows the client the device grant (RFC 8628).
+	DeviceGrant bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// BlockedAt, when set, shuts the client out.
@@ -100,8 +102,11 @@ const (
 type ClientStore interface {
 	// Client returns the client with this id, or ErrNotFound.
 	Client(ctx context.Context, id string) (*Client, error)
-	// SaveClient inserts the client or replaces the row with its id. CreatedAt of an existing row stays.
+	// SaveClient inserts the client or replaces the row with its id. CreatedAt and DeviceGrant of an existing row stay; a
+	// new row has DeviceGrant off.
 	SaveClient(ctx context.Context, c *Client) error
+	// AllowDevices switches the device grant of a client. ErrNotFound when there is no such client.
+	AllowDevices(ctx context.Context, id string, allow bool) error
 	// TouchClient notes that the client was seen.
 	TouchClient(ctx context.Context, id string, at time.Time) error
 	// CountClients returns how many clients of the kind exist (the ceiling of dynamic registration).

@@ -37,12 +37,14 @@ type ServerMetadata struct {
 	RevocationEndpoint                        string   `json:"revocation_endpoint"`
 	PushedAuthorizationRequestEndpoint        string   `json:"pushed_authorization_request_endpoint"`
 	IntrospectionEndpoint                     string   `json:"introspection_endpoint"`
+	DeviceAuthorizationEndpoint               string   `json:"device_authorization_endpoint,omitempty"`
 	IntrospectionEndpointAuthMethodsSupported []string `json:"introspection_endpoint_auth_methods_supported"`
 	IntrospectionSigningAlgValuesSupported    []string `json:"introspection_signing_alg_values_supported"`
 	ScopesSupported                           []string `json:"scopes_supported,omitempty"`
 	ResponseTypesSupported                    []string `json:"response_types_supported"`
 	ResponseModesSupported                    []string `json:"response_modes_supported"`
 	GrantTypesSupported                       []string `json:"grant_types_supported"`
+	AuthorizationGrantProfilesSupported       []string `json:"authorization_grant_profiles_supported,omitempty"`
 	TokenEndpointAuthMethodsSupported         []string `json:"token_endpoint_auth_methods_supported"`
 	RevocationEndpointAuthMethodsSupported    []string `json:"revocation_endpoint_auth_methods_supported"`
 	// The algorithms stand beside each list of methods that has private_key_jwt (RFC 8414 §2).
@@ -106,7 +108,7 @@ func (s *Server) Metadata() *ServerMetadata {
 		ScopesSupported:                            s.supportedScopes(),
 		ResponseTypesSupported:                     []string{"code"},
 		ResponseModesSupported:                     []string{"query"},
-		GrantTypesSupported:                        []string{GrantAuthorizationCode, GrantRefreshToken},
+		GrantTypesSupported:                        s.grantTypes(),
 		TokenEndpointAuthMethodsSupported:          methods,
 		RevocationEndpointAuthMethodsSupported:     methods,
 		CodeChallengeMethodsSupported:              []string{ChallengeS256},
@@ -129,6 +131,12 @@ func (s *Server) Metadata() *ServerMetadata {
 	}
 	if s.cfg.DynamicRegistration {
 		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister
+	}
+	if s.devicesOn() {
+		m.DeviceAuthorizationEndpoint = s.cfg.Issuer + PathDeviceAuthorization
+	}
+	if s.assertionsOn() {
+		m.AuthorizationGrantProfilesSupported = []string{profileIDJAG}
 	}
 	for _, r := range s.cfg.Resources {
 		m.ProtectedResources = append(m.ProtectedResources, r.URI)

@@ -85,7 +85,7 @@ func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client
 	if err != nil {
 		return nil, "", InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
 	}
-	c, err := m.client(s.redirectExceptions())
+	c, err := s.readClient(m, admin)
 	if err != nil {
 		return nil, "", err
 	}
@@ -94,6 +94,9 @@ func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client
 	}
 	if c.IDTokenAlgorithm != "" {
 		c.IDTokenAlgorithm = s.idTokenAlgorithm(c)
+	}
+	if err := checkDirect(c); err != nil {
+		return nil, "", err
 	}
 	if c.AuthMethods[0] == AuthPrivateKeyJWT {
 		if err := m.takeKeys(c); err != nil {

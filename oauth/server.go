@@ -22,6 +22,11 @@ type Stores struct {
 	Tokens   TokenStore
 	Keys     KeyStore
 	Proofs   ProofStore
+	// Grants, Devices and Issuers are for grants that may be left out: client credentials, devices, assertions of trusted
+	// issuers (these need Grants too). What is nil is not offered.
+	Grants  GrantStore
+	Devices DeviceStore
+	Issuers IssuerStore
 }
 
 // Config is what a Server is made from.
@@ -48,6 +53,10 @@ type Config struct {
 	// Fetch reads client documents and key sets. Required when ClientDocuments is set; without it private_key_jwt is not
 	// offered.
 	Fetch DocumentFetcher
+	// DeviceKey is the secret under which user codes are hashed; without it the device grant is not offered.
+	DeviceKey []byte
+	// Subjects knows the people of trusted issuers; without it assertions are not accepted.
+	Subjects SubjectResolver
 	// Sealer seals private keys.
 	Sealer Sealer
 	// Observe, when set, is told of each step of a connection attempt.
@@ -100,6 +109,7 @@ const (
 	StepDecision      = "decision"
 	StepCodeRedeemed  = "code_redeemed"
 	StepTokenRefresh  = "token_refreshed"
+	StepTokenGranted  = "token_granted" // by the client's own credentials or an assertion
 	StepTokenRevoked  = "token_revoked"
 	StepReuseDetected = "reuse_detected"
 )

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -26,7 +27,7 @@ func (s *Server) Token(ctx context.Context, form url.Values, auth ClientAuthenti
 		return nil, InvalidClient("The client is blocked.").WithCheck("client")
 	}
 	request := parseTokenRequest(form)
-	if e := checkGrantType(client, request.grantType); e != nil {
+	if e := s.checkGrantType(client, request.grantType); e != nil {
 		s.observeToken(ctx, request.grantType, client, nil, e)
 		return nil, e
 	}
@@ -37,10 +38,17 @@ func (s *Server) Token(ctx context.Context, form url.Values, auth ClientAuthenti
 	}
 	var response *TokenResponse
 	var grant *tokenGrant
-	if request.grantType == GrantAuthorizationCode {
+	switch request.grantType {
+	case GrantAuthorizationCode:
 		response, grant, err = s.exchangeCode(ctx, client, request)
-	} else {
+	case GrantRefreshToken:
 		response, grant, err = s.refresh(ctx, client, request)
+	case GrantClientCredentials:
+		response, grant, err = s.clientCredentials(ctx, client, request)
+	case GrantDeviceCode:
+		response, grant, err = s.pollDevice(ctx, client, request)
+	case GrantJWTBearer:
+		response, grant, err = s.exchangeAssertion(ctx, client, request)
 	}
 	s.observeToken(ctx, request.grantType, client, grant, err)
 	if err != nil {
@@ -49,15 +57,12 @@ func (s *Server) Token(ctx context.Context, form url.Values, auth ClientAuthenti
 	return response, nil
 }
 
-func checkGrantType(client *Client, grant string) *Error {
-	switch grant {
-	case "":
+func (s *Server) checkGrantType(client *Client, grant string) *Error {
+	if grant == "" {
 		return InvalidRequest("The grant_type is missing.").WithCheck("grant_type")
-	case GrantAuthorizationCode, GrantRefreshToken:
-		if !client.HasGrantType(grant) {
-			return UnauthorizedClient("The client is not registered for this grant.").WithCheck("grant_type")
-		}
-		return nil
+	}
+	if slices.Contains(s.grantTypes(), grant) {
+		return mayUse(client, grant)
 	}
 	return UnsupportedGrantType("The grant_type is not supported.").WithCheck("grant_type")
 }
@@ -67,9 +72,11 @@ type tokenGrant struct {
 	requestID string // correlation of the authorization request, if known
 	userID    string
 	clientID  string
-	resource  *Resource
-	scopes    []string
-	narrowed  bool
+	// subject, when set, is the sub of the token instead of the person.
+	subject  string
+	resource *Resource
+	scopes   []string
+	narrowed bool
 	// details are the authorization details of the token; detailsNarrowed that they are fewer than the connection's.
 	details         json.RawMessage
 	detailsNarrowed bool
@@ -109,8 +116,11 @@ func (s *Server) respond(ctx context.Context, grant *tokenGrant, refreshToken st
 
 func (s *Server) observeToken(ctx context.Context, grantType string, client *Client, grant *tokenGrant, err error) {
 	step := Step{Name: StepTokenRefresh, OK: err == nil, ClientID: client.ID, Detail: grantType}
-	if grantType == GrantAuthorizationCode {
+	switch grantType {
+	case GrantAuthorizationCode, GrantDeviceCode:
 		step.Name = StepCodeRedeemed
+	case GrantClientCredentials, GrantJWTBearer:
+		step.Name = StepTokenGranted
 	}
 	if grant != nil {
 		step.RequestID, step.UserID, step.ConnectionID = grant.requestID, grant.userID, grant.connectionID
@@ -118,6 +128,9 @@ func (s *Server) observeToken(ctx context.Context, grantType string, client *Cli
 	var e *Error
 	if errors.As(err, &e) {
 		step.Check, step.Reason = e.Check, e.Description
+	}
+	if step.Check == checkPending {
+		return
 	}
 	if len(step.Detail) > 64 {
 		step.Detail = step.Detail[:64] // a grant type nobody knows may be long

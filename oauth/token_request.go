@@ -8,6 +8,7 @@ import "net/url"
 var tokenParameters = []string{
 	"grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret",
 	"client_assertion", "client_assertion_type", "token", "token_type_hint", "authorization_details",
+	"device_code", "assertion",
 }
 
 // tokenRequest is a token request read once; later code sees only this.
@@ -17,6 +18,8 @@ type tokenRequest struct {
 	redirectURI  string
 	codeVerifier string
 	refreshToken string
+	deviceCode   string
+	assertion    string
 	scope        string
 	// details is authorization_details.
 	details   string
@@ -42,6 +45,8 @@ func parseTokenRequest(form url.Values) tokenRequest {
 		redirectURI:  form.Get("redirect_uri"),
 		codeVerifier: form.Get("code_verifier"),
 		refreshToken: form.Get("refresh_token"),
+		deviceCode:   form.Get("device_code"),
+		assertion:    form.Get("assertion"),
 		scope:        form.Get("scope"),
 		details:      form.Get("authorization_details"),
 		resources:    form["resource"],

@@ -205,5 +205,5 @@ func samples() []sample {
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
-	}, slices.Concat(adminSamples(), moreAdminSamples(), peopleSamples(), factorSamples())...)
+	}, slices.Concat(adminSamples(), moreAdminSamples(), peopleSamples(), factorSamples(), grantSamples())...)
 }

@@ -27,6 +27,7 @@ var adminSections = []struct{ path, label string }{
 	{adminAttemptsPath, lang.Text("Attempts")},
 	{adminKeysPath, lang.Text("Keys")},
 	{adminAuditPath, lang.Text("Audit")},
+	{adminPath + "/issuers", lang.Text("Issuers")},
 }
 
 // requireAdmin gives an administrator's session. For everybody else there is nothing here; a stranger is asked to sign in.

@@ -14,6 +14,7 @@ var auditNouns = []struct{ value, label string }{
 	{"person", lang.Text("All about people")},
 	{"client", lang.Text("All about clients")},
 	{"connection", lang.Text("All about connections")},
+	{"issuer", lang.Text("All about issuers")},
 	{"key", lang.Text("All about keys")},
 	{"identity", lang.Text("All about identities")},
 	{"invitation", lang.Text("All about invitations")},
@@ -67,6 +68,12 @@ var auditWords = map[string]string{
 	account.ActionPasswordDropped:   lang.Text("Password removed"),
 	account.ActionFactorsReset:      lang.Text("Second factors removed"),
 	audit.ConnectionChanged:         lang.Text("Connection changed"),
+	audit.ClientGranted:             lang.Text("Client given access for a person"),
+	audit.ClientDevices:             lang.Text("Sign-in of devices switched for a client"),
+	audit.DeviceConnected:           lang.Text("Device allowed by its code"),
+	audit.IssuerAdded:               lang.Text("Issuer trusted"),
+	audit.IssuerRemoved:             lang.Text("Issuer trusted no more"),
+	audit.PersonLinked:              lang.Text("Person linked to an issuer by their address"),
 }
 
 func auditActionWords(ctx context.Context, action string) string {
@@ -82,6 +89,7 @@ var auditFacts = map[string]string{
 	"administrator": lang.Text("Administrator"), "installation": lang.Text("Installation"), "client": lang.Text("Client"),
 	"connections": lang.Text("Connections"), "provider": lang.Text("Provider"), "issuer": lang.Text("Issuer"), "role": lang.Text("Role"),
 	"location": lang.Text("Location"), "location_id": lang.Text("Location"), "invitation": lang.Text("Invitation"), "what": lang.Text("What"),
+	"device": lang.Text("Device"),
 }
 
 func auditFactWords(ctx context.Context, name string) string {

@@ -25,6 +25,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/limit"
+	"gatehouse/app/trust"
 	"gatehouse/oauth"
 	"gatehouse/oauth/oauthtest"
 	"gatehouse/web"
@@ -70,6 +71,7 @@ func newSite(t *testing.T, options ...option) *site {
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
 		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
+		DeviceKey: []byte("device key"),
 		Observe: func(_ context.Context, step oauth.Step) {
 			observing.Lock()
 			defer observing.Unlock()
@@ -95,6 +97,7 @@ func newSite(t *testing.T, options ...option) *site {
 	deps.Activity = s.activity
 	s.audit, s.clients = &fakeAudit{}, &fakeClients{}
 	deps.Clients = s.clients
+	deps.Issuers = &trust.Service{Store: &fakeIssuers{}, Now: s.clock.Now, KnownScopes: []string{home.ScopeRead, home.ScopeWrite}, OwnIssuer: s.url}
 	deps.Audit = audit.New(audit.Config{Store: s.audit, Now: s.clock.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	if deps.Attempts == nil {
 		deps.Attempts = fakeAttempts{at: s.clock.Now()}

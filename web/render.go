@@ -75,6 +75,7 @@ var notices = map[string]string{
 	"password_removed": lang.Text("The password is removed. Your other devices are signed out; connections and personal tokens ended."),
 	"others":           lang.Text("Everything else is signed out; connections and personal tokens ended."),
 	"token":            lang.Text("This form made its token already. If you did not see it, revoke it and make another."),
+	"issuer_removed":   lang.Text("The issuer is trusted no more, and what stood on its assertions ended."),
 }
 
 // see sends the browser to another page of ours by GET.

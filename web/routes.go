@@ -55,6 +55,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathToken, nil, h.Token},
 		{BackChannel, oauth.PathRevoke, nil, h.Revoke},
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
+		{BackChannel, oauth.PathDeviceAuthorization, nil, h.AuthorizeDevice},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
 		{BackChannel, oauth.PathUserInfo, h.UserInfo, h.UserInfo},
 		{ServerChannel, oauth.PathGrants, h.QueryGrant, nil}, // no grant has no id; the answer says whether a token would do
@@ -66,6 +67,8 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, "/oauth/revoke", nil, h.Revoke},
 		{ClientPage, "/oauth/authorize", h.Authorize, h.Authorize},
 
+		{Page, oauth.PathDevice, h.DevicePage, h.EnterDeviceCode},
+		{Page, deviceDecisionPath, h.SeeDevice, h.DecideDevice},
 		{ClientPage, "/authorize/:request", h.Consent, nil},
 		{ClientPage, "/authorize/:request/decision", h.SeeConsent, h.Decide},
 	}
@@ -195,7 +198,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize", "grants":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize", "grants", "device_authorization", "device":
 		return true
 	}
 	return false
@@ -214,6 +217,8 @@ func kindOf(c echo.Context) Kind {
 		return Document
 	case strings.HasPrefix(path, "/authorize"), strings.HasPrefix(path, "/oauth/authorize"):
 		return ClientPage
+	case path == oauth.PathDevice, strings.HasPrefix(path, oauth.PathDevice+"/"):
+		return Page
 	case strings.HasPrefix(path, "/introspect"), strings.HasPrefix(path, oauth.PathGrants+"/"):
 		return ServerChannel
 	case isOAuthPath(path):

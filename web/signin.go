@@ -148,5 +148,8 @@ func (h *Handlers) SignOut(c echo.Context) error {
 	if request := parseRequestID(form.Get("request")); request != "" {
 		return see(c, signInPath(request))
 	}
+	if path := parseReturnPath(form.Get("return")); path != "" {
+		return see(c, "/signin?"+url.Values{"return": {path}}.Encode())
+	}
 	return see(c, "/signin")
 }

@@ -40,6 +40,7 @@ type Deps struct {
 	Attempts    Attempts
 	Audit       Audit
 	Clients     ClientsAdmin
+	Issuers     Issuers
 	Observer    Observer
 	Limiter     Limiter
 	People      People
@@ -66,6 +67,7 @@ type Handlers struct {
 	attempts    Attempts
 	audit       Audit
 	clients     ClientsAdmin
+	issuers     Issuers
 	observer    Observer
 	limiter     Limiter
 	people      People
@@ -81,7 +83,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Issuers == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -104,6 +106,6 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, tools: d.Tools, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
-		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
+		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, issuers: d.Issuers, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

@@ -48,6 +48,15 @@ const (
 	ProviderAdded      = "provider.added"
 	ProviderRemoved    = "provider.removed"
 	ConnectionChanged  = "connection.changed"
+	// ClientGranted: access that an administrator gave for a person; ClientDevices: the switch of the device grant.
+	ClientGranted = "client.granted"
+	ClientDevices = "client.device_grant"
+	// DeviceConnected: a person allowed a device by its code.
+	DeviceConnected = "connection.device_allowed"
+	IssuerAdded     = "issuer.added"
+	IssuerRemoved   = "issuer.removed"
+	// PersonLinked: an issuer of assertions vouched for a person by their address.
+	PersonLinked = "person.linked_to_issuer"
 )
 
 // Entry is one thing that was done. Empty fields are unknown or do not apply.

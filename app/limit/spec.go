@@ -30,7 +30,12 @@ var (
 	OAuthPushes         = Spec{Name: "oauth_par", Budget: 600, Window: time.Minute}
 	OAuthIntrospections = Spec{Name: "oauth_introspect", Budget: 1200, Window: time.Minute}
 	OAuthUserInfo       = Spec{Name: "oauth_userinfo", Budget: 1200, Window: time.Minute}
-	OAuthPages          = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
+	// DeviceCodes is per session, DeviceCodesOfOne per network: tries at the short codes that devices show.
+	DeviceCodes      = Spec{Name: "device_code", Budget: 10, Window: time.Minute}
+	DeviceCodesOfOne = Spec{Name: "device_code_one", Budget: 30, Window: time.Minute}
+	// OAuthDevices is per client address: each call stores a row.
+	OAuthDevices = Spec{Name: "oauth_device", Budget: 60, Window: time.Minute}
+	OAuthPages   = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
 	// OAuthClientFailures is per client and address: wrong client secrets.
 	OAuthClientFailures = Spec{Name: "oauth_client_failure", Budget: 30, Window: time.Minute}
 	// Registrations is one window for the whole installation, not per address: hosted clients share addresses.

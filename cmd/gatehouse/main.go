@@ -40,6 +40,7 @@ type cli struct {
 	Token      tokenCmd      `cmd:"" help:"Personal tokens."`
 	Connection connectionCmd `cmd:"" help:"Connections of AI apps."`
 	Client     clientCmd     `cmd:"" help:"OAuth clients."`
+	Issuer     issuerCmd     `cmd:"" help:"Identity providers whose assertions are accepted."`
 	Keys       keysCmd       `cmd:"" help:"Signing keys."`
 	Rewrap     rewrapCmd     `cmd:"" help:"Give the database another secret key."`
 	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`

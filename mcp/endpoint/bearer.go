@@ -74,7 +74,8 @@ func (e *Endpoint) principal(r *http.Request, at *oauth.AccessToken) (*home.Prin
 	if err != nil {
 		return nil, err
 	}
-	if p.UserID != at.Subject || p.ClientID != at.ClientID {
+	// The subject of a client that acts by its own credentials is itself (RFC 9068 §5).
+	if p.UserID != at.Subject && oauth.ClientSubject(p.ClientID) != at.Subject || p.ClientID != at.ClientID {
 		return nil, oauth.InvalidToken("This token does not belong to the connection it names.")
 	}
 	return withToken(p, at)

@@ -13,6 +13,8 @@ type Fixture struct {
 	NewUser func(t *testing.T) string
 	// DisableUser takes the person's right to sign in.
 	DisableUser func(t *testing.T, id string)
+	// Bar ends a connection by hand, as the person or an administrator does.
+	Bar func(t *testing.T, connectionID string)
 }
 
 // RunStoreTests runs the contract that every implementation of the stores keeps, races included. newFixture is called
@@ -24,6 +26,8 @@ func RunStoreTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	t.Run("codes", func(t *testing.T) { t.Parallel(); runCodeTests(t, newFixture) })
 	t.Run("consent", func(t *testing.T) { t.Parallel(); runConsentTests(t, newFixture) })
 	t.Run("tokens", func(t *testing.T) { t.Parallel(); runTokenTests(t, newFixture) })
+	t.Run("devices", func(t *testing.T) { t.Parallel(); runDeviceTests(t, newFixture) })
+	t.Run("direct grants", func(t *testing.T) { t.Parallel(); runDirectGrantTests(t, newFixture) })
 	t.Run("keys", func(t *testing.T) { t.Parallel(); runKeyTests(t, newFixture) })
 	t.Run("proofs", func(t *testing.T) { t.Parallel(); runProofTests(t, newFixture) })
 	t.Run("races", func(t *testing.T) { t.Parallel(); runRaceTests(t, newFixture) })

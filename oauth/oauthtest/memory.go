@@ -22,11 +22,15 @@ type Memory struct {
 	codes       map[string]*oauth.AuthorizationCode    // by hash
 	connections map[string]*oauth.Connection
 	families    map[string]*oauth.Family
-	refresh     map[string]*oauth.RefreshToken // by hash
-	revoked     map[string]time.Time           // jti → expiry
-	access      map[string]*oauth.StoredToken  // by hash
-	assertions  map[string]time.Time           // by hash → expiry
-	proofs      map[string]time.Time           // hash → expiry
+	refresh     map[string]*oauth.RefreshToken  // by hash
+	revoked     map[string]time.Time            // jti → expiry
+	access      map[string]*oauth.StoredToken   // by hash
+	assertions  map[string]time.Time            // by hash → expiry
+	proofs      map[string]time.Time            // hash → expiry
+	devices     map[string]*oauth.DeviceRequest // by hash
+	issuers     map[string]oauth.TrustedIssuer
+	origins     map[string]string // family of a direct grant → grant type
+	barred      map[string]bool   // connections that ended by hand
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -47,12 +51,16 @@ func NewMemory() *Memory {
 		access:      map[string]*oauth.StoredToken{},
 		assertions:  map[string]time.Time{},
 		proofs:      map[string]time.Time{},
+		devices:     map[string]*oauth.DeviceRequest{},
+		issuers:     map[string]oauth.TrustedIssuer{},
+		origins:     map[string]string{},
+		barred:      map[string]bool{},
 	}
 }
 
 // Stores returns the store in all its roles.
 func (m *Memory) Stores() oauth.Stores {
-	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m}
+	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m, Grants: m, Devices: m, Issuers: m}
 }
 
 // Fail makes every following call return err, as a database that is down would. Nil ends that.
@@ -230,8 +238,9 @@ func (m *Memory) SaveClient(ctx context.Context, client *oauth.Client) error {
 	}
 	defer unlock()
 	c := copyClient(client)
+	c.DeviceGrant = false
 	if old := m.clients[c.ID]; old != nil {
-		c.CreatedAt = old.CreatedAt
+		c.CreatedAt, c.DeviceGrant = old.CreatedAt, old.DeviceGrant
 	}
 	m.clients[c.ID] = c
 	return nil
