@@ -56,7 +56,7 @@ func (a *App) open(ctx context.Context) error {
 	a.web, err = web.New(web.Deps{
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
 		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections}, Observer: observer{a.recorder}, Limiter: a.limiter,
-		Log: a.log, Now: a.now, Rand: a.rand,
+		Audit: a.audit, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err

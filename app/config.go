@@ -42,6 +42,8 @@ type Config struct {
 	ReadsPerMinute  int           `default:"120" env:"GATEHOUSE_READS_PER_MINUTE" help:"Reading tool calls per connection or personal token."`
 	WritesPerMinute int           `default:"30" env:"GATEHOUSE_WRITES_PER_MINUTE" help:"Writing tool calls per connection or personal token."`
 
+	AuditKeep time.Duration `default:"8760h" env:"GATEHOUSE_AUDIT_KEEP" help:"How long the audit record is kept, as in 8760h (365 days)."`
+
 	AdminEmail        string `env:"GATEHOUSE_ADMIN_EMAIL" help:"Makes the first administrator on a start with no person in the database."`
 	AdminPasswordFile string `env:"GATEHOUSE_ADMIN_PASSWORD_FILE" help:"File with the first administrator's password."`
 }
@@ -92,6 +94,9 @@ func (c Config) check(bound string) (*settings, error) {
 	}
 	if c.ReadsPerMinute < 1 || c.WritesPerMinute < 1 {
 		note(errors.New("GATEHOUSE_READS_PER_MINUTE and GATEHOUSE_WRITES_PER_MINUTE must be at least 1"))
+	}
+	if c.AuditKeep < 24*time.Hour {
+		note(errors.New("GATEHOUSE_AUDIT_KEEP must be at least 24h"))
 	}
 	for _, o := range c.AllowedOrigins {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {

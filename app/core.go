@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/app/fetch"
 	"gatehouse/app/handshake"
@@ -42,6 +43,7 @@ type core struct {
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
 	recorder    *handshake.Recorder
+	audit       *audit.Service
 }
 
 // UsageError says that the settings or the words of a command are wrong.
@@ -101,6 +103,7 @@ func (c *core) build(ctx context.Context) error {
 	if err := c.buildPeople(); err != nil {
 		return err
 	}
+	c.audit = audit.New(audit.Config{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log, Keep: c.set.AuditKeep})
 	c.handshakes = &handshake.Service{Store: c.db, Now: c.now}
 	c.recorder = handshake.NewRecorder(handshake.Options{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log})
 	if c.oauth, err = c.newOAuth(sealer); err != nil {

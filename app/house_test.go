@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"app/account":     {"app/limit", "app/home"},
 	"app/home":        {"app/account"},
 	"app/activity":    {},
+	"app/audit":       {},
 	"app/limit":       {},
 	"app/handshake":   {"oauth"},
 	"app/connection":  {"app/home", "oauth"},

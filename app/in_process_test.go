@@ -24,7 +24,7 @@ func inProcess(tb testing.TB, database string, now func() time.Time, change ...f
 	tb.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	cfg := app.Config{DataDir: tb.TempDir(), DatabaseURL: database, LogLevel: "warn", LogFormat: "json", DynamicRegistration: true,
-		SigningAlgorithm: "ES256", AccessTokenLife: time.Hour, RefreshGrace: time.Minute, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 1 << 30, WritesPerMinute: 1 << 30}
+		SigningAlgorithm: "ES256", AccessTokenLife: time.Hour, AuditKeep: 365 * 24 * time.Hour, RefreshGrace: time.Minute, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 1 << 30, WritesPerMinute: 1 << 30}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -30,6 +30,9 @@ func (a *App) sweep(ctx context.Context) error {
 	if _, err := a.handshakes.Sweep(ctx); err != nil {
 		return err
 	}
+	if _, err := a.audit.Sweep(ctx); err != nil {
+		return err
+	}
 	_, err := a.db.SweepOAuth(ctx, a.now())
 	return err
 }

@@ -19,7 +19,7 @@ func TestRefusedHostAndOriginAreTold(t *testing.T) {
 	t.Parallel()
 	clock := dbtest.NewClock()
 	cfg := app.Config{PublicURL: "https://home.example", DataDir: t.TempDir(), LogLevel: "warn", LogFormat: "json", SigningAlgorithm: "ES256",
-		AccessTokenLife: time.Hour, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 60, WritesPerMinute: 60}
+		AccessTokenLife: time.Hour, AuditKeep: 365 * 24 * time.Hour, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 60, WritesPerMinute: 60}
 	var log bytes.Buffer
 	a, err := app.New(t.Context(), cfg, "", "test", app.NewLogger(&log, "warn", "json"), clock.Now)
 	if err != nil {

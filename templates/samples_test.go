@@ -161,7 +161,8 @@ func less[V any](name string, component func(V) templ.Component, v V, change fun
 
 func samples() []sample {
 	stranger := ShellView{Title: "Sign in"}
-	return []sample{
+	return append([]sample{
+		both("signin_confirm", SignIn, SignInView{Shell: titled("Sign in", ""), Token: "token-signin", Return: "/admin/clients", Confirm: true, Email: "ada@example.org"}),
 		both("signin", SignIn, SignInView{Shell: stranger, Token: "token-signin", Return: "/settings/connect"}),
 		both("signin_request", SignIn, SignInView{Shell: stranger, Token: "token-signin", Request: "abc", App: "Claude Code", Email: "ada@example.org",
 			Problem: "The e-mail address or the password is not right."}),
@@ -195,5 +196,5 @@ func samples() []sample {
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
-	}
+	}, adminSamples()...)
 }

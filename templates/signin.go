@@ -13,6 +13,8 @@ type SignInView struct {
 	App string
 	// Again says that the person is signed in and the app wants a fresh sign-in.
 	Again bool
+	// Confirm says that the person is signed in and a page of ours wants a fresh sign-in.
+	Confirm bool
 	// Nobody says that there is no person yet who could sign in.
 	Nobody  bool
 	Problem string

@@ -6,6 +6,8 @@ type ShellView struct {
 	Title string
 	// Person is who is signed in, by name; empty when nobody is.
 	Person string
+	// Administrator shows the way to the administration.
+	Administrator bool
 	// Current marks the page in the navigation: one of the Nav… constants or empty.
 	Current string
 	// SignOutToken is the form token of the sign-out button.

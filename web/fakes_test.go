@@ -39,7 +39,7 @@ type fakeAccounts struct {
 }
 
 func (f *fakeAccounts) person(email string) account.Person {
-	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace"}
+	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace", Admin: email == adminEmail}
 }
 
 func (f *fakeAccounts) People(context.Context) ([]account.Person, error) {

@@ -15,11 +15,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/net/html"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/limit"
@@ -43,6 +45,7 @@ type site struct {
 	activity    *fakeActivity
 	things      *fakeThings
 	events      *events
+	audit       *fakeAudit
 	steps       *[]oauth.Step
 	log         *bytes.Buffer
 	handler     http.Handler
@@ -60,7 +63,7 @@ func newSite(t *testing.T, options ...option) *site {
 	for _, o := range options {
 		o(&deps, &s.url)
 	}
-	s.accounts = &fakeAccounts{now: s.clock.Now, password: map[string]string{email: password, "bob@example.org": password}, sessions: map[string]*account.Session{}}
+	s.accounts = &fakeAccounts{now: s.clock.Now, password: map[string]string{email: password, "bob@example.org": password, adminEmail: password}, sessions: map[string]*account.Session{}}
 	s.memory.AddUser("user " + email)
 	s.memory.AddUser("user bob@example.org")
 	var observing sync.Mutex // parallel subtests share a site
@@ -89,6 +92,8 @@ func newSite(t *testing.T, options ...option) *site {
 	deps.Things = s.things
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
+	s.audit = &fakeAudit{}
+	deps.Audit = audit.New(audit.Config{Store: s.audit, Now: s.clock.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	if deps.Attempts == nil {
 		deps.Attempts = fakeAttempts{s.clock.Now()}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // render builds the page in memory and sends it with its status: an error while rendering leaves nothing half sent.
@@ -25,7 +26,7 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 	v := visitOf(c)
 	shell := templates.ShellView{Title: title, Current: current, Notice: notices[c.QueryParam("done")]}
 	if v.signedIn() {
-		shell.Person = v.session.Person.Name
+		shell.Person, shell.Administrator = v.session.Person.Name, v.session.Person.Admin
 		shell.SignOutToken = v.formToken(purposeSignOut)
 	}
 	return shell
@@ -33,6 +34,7 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
+	"confirmed":    lang.Text("Thank you. Nothing was done yet: press the button again."),
 	"disconnected": "Disconnected. The app's next call is refused.",
 	"saved":        "Saved. It holds from the app's next call.",
 	"undone":       "Undone.",

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -38,7 +39,7 @@ type Route struct {
 
 // Routes lists everything that this package serves.
 func (h *Handlers) Routes() []Route {
-	return append(append(h.oauthRoutes(), h.pageRoutes()...), h.fileRoutes()...)
+	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.fileRoutes())
 }
 
 func (h *Handlers) oauthRoutes() []Route {

@@ -16,6 +16,7 @@ type Accounts interface {
 	Sessions
 	Links
 	Tokens
+	PeopleAdmin
 }
 
 // SignIns signs people in and out.

@@ -20,12 +20,14 @@ type signInForm struct {
 	email, password string
 	// request or path say what to go on with.
 	request, path string
+	// again asks somebody who is signed in to prove that it is them.
+	again bool
 }
 
 func parseSignIn(form url.Values) signInForm {
 	return signInForm{
 		email: form.Get("email"), password: form.Get("password"),
-		request: parseRequestID(form.Get("request")), path: parseReturnPath(form.Get("return")),
+		request: parseRequestID(form.Get("request")), path: parseReturnPath(form.Get("return")), again: form.Get("again") == "1",
 	}
 }
 
@@ -45,8 +47,11 @@ func (h *Handlers) SignInPage(c echo.Context) error {
 		if prompt.Client != nil {
 			view.App = clientName(prompt.Client.Name, prompt.Client.ID)
 		}
-	} else if visitOf(c).signedIn() {
-		return see(c, in.next())
+	} else if v := visitOf(c); v.signedIn() {
+		if !in.again {
+			return see(c, in.next())
+		}
+		view.Confirm, view.Email = true, v.session.Person.Email
 	}
 	return h.showSignIn(c, http.StatusOK, view)
 }
@@ -106,7 +111,7 @@ func (h *Handlers) SignIn(c echo.Context) error {
 
 // signInFailed shows the form again. Every wrong pair gets one answer; too many tries, how long to wait.
 func (h *Handlers) signInFailed(c echo.Context, in signInForm, err error) error {
-	view := templates.SignInView{Request: in.request, Return: in.path, Email: in.email}
+	view := templates.SignInView{Request: in.request, Return: in.path, Email: in.email, Confirm: in.again && visitOf(c).signedIn()}
 	var exceeded *limit.Exceeded
 	switch {
 	case errors.As(err, &exceeded):

@@ -35,6 +35,7 @@ type Deps struct {
 	Connections Connections
 	Activity    Activity
 	Attempts    Attempts
+	Audit       Audit
 	Observer    Observer
 	Limiter     Limiter
 	Log         *slog.Logger
@@ -55,6 +56,7 @@ type Handlers struct {
 	connections Connections
 	activity    Activity
 	attempts    Attempts
+	audit       Audit
 	observer    Observer
 	limiter     Limiter
 	log         *slog.Logger
@@ -67,7 +69,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -87,6 +89,6 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
-		documents: documents, crossOrigin: crossOrigin,
+		audit: d.Audit, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

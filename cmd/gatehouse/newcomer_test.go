@@ -262,7 +262,7 @@ func TestServeWarnsOfUnknownVariables(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // it starts, and stops at once
 	cfg := app.Config{Listen: "127.0.0.1:0", PublicURL: "http://127.0.0.1", DataDir: t.TempDir(), LogLevel: "warn", LogFormat: "json", SigningAlgorithm: "ES256",
-		AccessTokenLife: time.Hour, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 1, WritesPerMinute: 1}
+		AccessTokenLife: time.Hour, AuditKeep: 365 * 24 * time.Hour, Argon2Memory: 19456, Argon2Time: 2, ReadsPerMinute: 1, WritesPerMinute: 1}
 	var log bytes.Buffer
 	_ = app.Serve(ctx, cfg, "test", io.Discard, &log)
 	var names []string

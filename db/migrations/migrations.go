@@ -23,6 +23,8 @@ type Migration struct {
 func All() []Migration {
 	return []Migration{
 		people, oauth, inventory, handshake, clientAuth, proofs,
+		audit,
+		registration,
 		openID,
 		peopleMore,
 	}
