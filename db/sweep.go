@@ -16,12 +16,13 @@ const (
 	keepProofs        = 5 * time.Minute // room for clocks of processes that differ
 	keepUnusedClients = 72 * time.Hour
 	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
-	keepAssertions    = 5 * time.Minute  // longer than clocks may differ
+	keepLogos         = 24 * time.Hour
+	keepAssertions    = 5 * time.Minute // longer than clocks may differ
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Proofs, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Proofs, Logos, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -42,6 +43,7 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
 		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
 		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},
+		{&s.Logos, expired("client_logos", "client_id"), now.Add(-keepLogos)},
 	}
 	for _, step := range steps {
 		n, err := d.deleteSome(ctx, step.text, step.before)

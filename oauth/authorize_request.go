@@ -57,6 +57,13 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 	if refused != nil {
 		return nil, refused
 	}
+	p, err := s.policy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refused := p.checkRedirectHost(client, redirectURI); refused != nil {
+		return nil, refused
+	}
 	if _, err := redirectLocation(redirectURI, nil); err != nil {
 		return nil, InvalidRequest("The redirect_uri cannot be used.").WithCheck("redirect_uri").WithCause(err)
 	}
@@ -65,7 +72,7 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 		// An empty state is sent back like any other: it is the client's value, byte for byte.
 		r.state, r.hasState = states[0], true
 	}
-	if client.RequirePushed && !pushed {
+	if (client.RequirePushed || client.Settings.RequirePushed) && !pushed {
 		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
 	if refused := s.checkRest(r, params); refused != nil {
@@ -106,6 +113,9 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 		e := InvalidClient("The client is blocked.").WithCheck("client")
 		e.Status = 400
 		return nil, e
+	}
+	if client.PendingAt != nil {
+		return nil, UnauthorizedClient("The client waits for the administrator of this server.").WithCheck("client_pending")
 	}
 	return client, nil
 }

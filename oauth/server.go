@@ -33,6 +33,10 @@ type Config struct {
 	// DynamicRegistration and ClientDocuments switch the two ways of self-registration.
 	DynamicRegistration bool
 	ClientDocuments     bool
+	// Policy, when set, says what holds for clients right now, in place of the two switches.
+	Policy func(ctx context.Context) (Policy, error)
+	// Limit, when set, counts a request that a client proved to have sent. perMinute is the client's own limit or zero.
+	Limit func(ctx context.Context, clientID string, perMinute int) error
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
 	// RedirectExceptions are exact redirect URIs whose scheme has no dot (private-use schemes otherwise need one).
@@ -96,6 +100,11 @@ const (
 	StepTokenRefresh  = "token_refreshed"
 	StepTokenRevoked  = "token_revoked"
 	StepReuseDetected = "reuse_detected"
+	// StepStaleRefused is an old refresh token of a client whose installations live on (ClientSettings.KeepOnStale).
+	StepStaleRefused = "stale_token_refused"
+	// StepClientChanged is metadata of a client that changed; Detail names the members.
+	StepClientChanged = "client_changed"
+	StepClientDeleted = "client_deleted"
 )
 
 // Server decides; it knows neither HTTP handlers nor tables. It is safe for concurrent use and keeps no state that must

@@ -26,6 +26,7 @@ type Memory struct {
 	revoked     map[string]time.Time           // jti → expiry
 	assertions  map[string]time.Time           // by hash → expiry
 	proofs      map[string]time.Time           // hash → expiry
+	initial     map[string]*initialToken       // by hash
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -45,6 +46,7 @@ func NewMemory() *Memory {
 		revoked:     map[string]time.Time{},
 		assertions:  map[string]time.Time{},
 		proofs:      map[string]time.Time{},
+		initial:     map[string]*initialToken{},
 	}
 }
 
@@ -177,7 +179,7 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 
 func copyRequest(r *oauth.AuthorizationRequest) *oauth.AuthorizationRequest {
 	c := *r
-	c.Parameters = copyParameters(r.Parameters)
+	c.Parameters, c.BrowserHash = copyParameters(r.Parameters), slices.Clone(r.BrowserHash)
 	return &c
 }
 
@@ -226,6 +228,7 @@ func (m *Memory) SaveClient(ctx context.Context, client *oauth.Client) error {
 	c := copyClient(client)
 	if old := m.clients[c.ID]; old != nil {
 		c.CreatedAt = old.CreatedAt
+		c.RegistrationHash, c.PendingAt, c.Settings = old.RegistrationHash, old.PendingAt, old.Settings
 	}
 	m.clients[c.ID] = c
 	return nil
@@ -316,6 +319,7 @@ func copyClient(client *oauth.Client) *oauth.Client {
 	c.ResponseTypes = slices.Clone(client.ResponseTypes)
 	c.Contacts = slices.Clone(client.Contacts)
 	c.JWKS = slices.Clone(client.JWKS)
+	c.RegistrationHash, c.Changes = slices.Clone(client.RegistrationHash), maps.Clone(client.Changes)
 	if client.Document != nil {
 		d := *client.Document
 		d.Digest = slices.Clone(d.Digest)
