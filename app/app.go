@@ -55,8 +55,8 @@ func (a *App) open(ctx context.Context) error {
 	}
 	a.web, err = web.New(web.Deps{
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
-		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections}, Observer: observer{a.recorder}, Limiter: a.limiter,
-		Audit: a.audit, Log: a.log, Now: a.now, Rand: a.rand,
+		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections, a.accounts}, Observer: observer{a.recorder}, Limiter: a.limiter,
+		Audit: a.audit, Clients: a.clients, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/handshake"
 	"gatehouse/web"
@@ -14,6 +15,7 @@ import (
 type attempts struct {
 	handshakes  *handshake.Service
 	connections *connection.Service
+	people      *account.Service
 }
 
 // attemptsShown is how many attempts the page shows, each with its steps.

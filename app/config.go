@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,18 +17,20 @@ import (
 // Config is everything that can be set. Each field is a flag of the command line and an environment variable
 // GATEHOUSE_…; the struct tags are kong's.
 type Config struct {
-	Listen         string   `default:"127.0.0.1:8080" env:"GATEHOUSE_LISTEN" help:"Address to listen on."`
-	PublicURL      string   `name:"public-url" env:"GATEHOUSE_PUBLIC_URL" help:"The one public URL everything is built from, as in https://home.example. Default: http://<listen>."`
-	DataDir        string   `default:"./data" env:"GATEHOUSE_DATA_DIR" help:"Folder of the SQLite file and the secret key."`
-	DatabaseURL    string   `name:"database-url" env:"GATEHOUSE_DATABASE_URL" help:"postgres://… or sqlite:///path. Default: gatehouse.db in the data folder."`
-	SecretKey      string   `env:"GATEHOUSE_SECRET_KEY" help:"Key that seals private keys: 32 bytes in base64 or hex. Default: made on the first start and kept in the data folder."`
-	SecretKeyFile  string   `env:"GATEHOUSE_SECRET_KEY_FILE" help:"File that holds the secret key."`
-	TrustedProxies []string `env:"GATEHOUSE_TRUSTED_PROXIES" help:"Networks whose forwarding headers count, as in 10.0.0.0/8."`
-	FetchAllow     []string `env:"GATEHOUSE_FETCH_ALLOW" help:"Private networks, addresses or host names that guarded fetches may reach, each with an optional port, as in 10.0.5.0/24:443. For client documents only while the public URL is loopback."`
-	FetchCAFile    string   `name:"fetch-ca-file" env:"GATEHOUSE_FETCH_CA_FILE" help:"Extra certificate authorities for guarded fetches (PEM)."`
-	AllowedOrigins []string `env:"GATEHOUSE_ALLOWED_ORIGINS" help:"Browser origins besides our own that may call /mcp, as in http://localhost:6274."`
-	LogLevel       string   `default:"info" enum:"debug,info,warn,error" env:"GATEHOUSE_LOG_LEVEL" help:"debug, info, warn or error."`
-	LogFormat      string   `enum:"text,json,auto" default:"auto" env:"GATEHOUSE_LOG_FORMAT" help:"text or json. Default: text on a terminal, else json."`
+	Listen        string `default:"127.0.0.1:8080" env:"GATEHOUSE_LISTEN" help:"Address to listen on."`
+	PublicURL     string `name:"public-url" env:"GATEHOUSE_PUBLIC_URL" help:"The one public URL everything is built from, as in https://home.example. Default: http://<listen>."`
+	DataDir       string `default:"./data" env:"GATEHOUSE_DATA_DIR" help:"Folder of the SQLite file and the secret key."`
+	DatabaseURL   string `name:"database-url" env:"GATEHOUSE_DATABASE_URL" help:"postgres://… or sqlite:///path. Default: gatehouse.db in the data folder."`
+	SecretKey     string `env:"GATEHOUSE_SECRET_KEY" help:"Key that seals private keys: 32 bytes in base64 or hex. Default: made on the first start and kept in the data folder."`
+	SecretKeyFile string `env:"GATEHOUSE_SECRET_KEY_FILE" help:"File that holds the secret key."`
+	// SecretKeyCommand is run by the shell.
+	SecretKeyCommand string   `env:"GATEHOUSE_SECRET_KEY_COMMAND" help:"Command that prints the secret key, for keys that a vault keeps."`
+	TrustedProxies   []string `env:"GATEHOUSE_TRUSTED_PROXIES" help:"Networks whose forwarding headers count, as in 10.0.0.0/8."`
+	FetchAllow       []string `env:"GATEHOUSE_FETCH_ALLOW" help:"Private networks, addresses or host names that guarded fetches may reach, each with an optional port, as in 10.0.5.0/24:443. For client documents only while the public URL is loopback."`
+	FetchCAFile      string   `name:"fetch-ca-file" env:"GATEHOUSE_FETCH_CA_FILE" help:"Extra certificate authorities for guarded fetches (PEM)."`
+	AllowedOrigins   []string `env:"GATEHOUSE_ALLOWED_ORIGINS" help:"Browser origins besides our own that may call /mcp, as in http://localhost:6274."`
+	LogLevel         string   `default:"info" enum:"debug,info,warn,error" env:"GATEHOUSE_LOG_LEVEL" help:"debug, info, warn or error."`
+	LogFormat        string   `enum:"text,json,auto" default:"auto" env:"GATEHOUSE_LOG_FORMAT" help:"text or json. Default: text on a terminal, else json."`
 
 	DynamicRegistration bool   `default:"true" negatable:"" env:"GATEHOUSE_DYNAMIC_REGISTRATION" help:"Let clients register themselves (RFC 7591)."`
 	ClientDocuments     bool   `default:"true" negatable:"" env:"GATEHOUSE_CLIENT_DOCUMENTS" help:"Accept clients whose id is the URL of their metadata document."`
@@ -77,8 +80,8 @@ func (c Config) check(bound string) (*settings, error) {
 	note(checkListen(c.Listen))
 	note(s.setPublicURL(bound))
 	note(s.setNetworks())
-	if c.SecretKey != "" && c.SecretKeyFile != "" {
-		note(errors.New("GATEHOUSE_SECRET_KEY and GATEHOUSE_SECRET_KEY_FILE are both set; keep one"))
+	if moreThanOne(c.SecretKey, c.SecretKeyFile, c.SecretKeyCommand) {
+		note(errors.New("more than one of GATEHOUSE_SECRET_KEY, GATEHOUSE_SECRET_KEY_FILE and GATEHOUSE_SECRET_KEY_COMMAND is set; keep one"))
 	}
 	if (c.AdminEmail == "") != (c.AdminPasswordFile == "") {
 		note(errors.New("GATEHOUSE_ADMIN_EMAIL and GATEHOUSE_ADMIN_PASSWORD_FILE go together; set both or neither"))
@@ -206,3 +209,7 @@ const (
 	shutdownTime = 15 * time.Second
 	jobInterval  = time.Minute
 )
+
+func moreThanOne(texts ...string) bool {
+	return len(slices.DeleteFunc(texts, func(s string) bool { return s == "" })) > 1
+}

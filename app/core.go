@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
 	"gatehouse/app/limit"
-	"gatehouse/app/sealing"
 	"gatehouse/db"
 	"gatehouse/oauth"
 )
@@ -32,8 +30,8 @@ type core struct {
 	now         func() time.Time
 	rand        io.Reader
 	db          *db.DB
-	setUp       bool // may make what a first start makes
-	key         []byte
+	setUp       bool   // may make what a first start makes
+	key         []byte // the data key: what seals, and what keys for single purposes are made from
 	oauth       *oauth.Server
 	accounts    *account.Service
 	homes       *home.Service
@@ -113,28 +111,6 @@ func (c *core) build(ctx context.Context) error {
 	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
 	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
 	return nil
-}
-
-// openKey loads the secret key, makes it on the first start of a database, and proves that it is the database's. A
-// database that has a key already never gets another one: that would only hide which one is missing.
-func (c *core) openKey(ctx context.Context) (*sealing.Sealer, error) {
-	sealed, err := c.db.Sealed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !sealed && !c.setUp {
-		return nil, errNoInstallation(c.set.Config)
-	}
-	source := sealing.Source{Key: c.set.SecretKey, KeyFile: c.set.SecretKeyFile,
-		DataFile: filepath.Join(c.set.DataDir, "secret.key"), Create: !sealed}
-	if c.key, err = source.Load(c.rand); err != nil {
-		return nil, err
-	}
-	sealer, err := sealing.New(c.key, c.rand)
-	if err != nil {
-		return nil, err
-	}
-	return sealer, sealer.Check(ctx, c.db)
 }
 
 // derive makes a key for one purpose from the secret key, the same in every process.

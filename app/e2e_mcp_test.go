@@ -169,7 +169,11 @@ func signingKey(t *testing.T, p *apptest.Program) jose.JSONWebKey {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	key, err := sealing.Source{DataFile: filepath.Join(p.Dir, "secret.key")}.Load(rand.Reader)
+	secret, err := sealing.Source{DataFile: filepath.Join(p.Dir, "secret.key")}.Load(t.Context(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := sealing.OpenDataKey(t.Context(), secret, rand.Reader, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@
 //
 //	go run ./bench                      # tools/call and tools/list against a bare MCP SDK server
 //	go run ./bench -rounds 9 -seconds 3 # longer
+//	go run ./bench -tokens 1000,100000  # code exchange, refresh and a call, with so many connections, against a bare floor
 //	go run ./bench -start               # time to the first answer, memory, size of the binary
 //
 // Each round loads every server for the same time, one after the other; the figures are medians over the rounds. CPU is

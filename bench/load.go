@@ -28,7 +28,7 @@ func load(g target, workers int, span time.Duration) (rate, cpuMicros float64, e
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for i := range workers {
-		wg.Go(func() { counts[i], errs[i] = worker(ctx, client, g) })
+		wg.Go(func() { counts[i], errs[i] = g.run(ctx, client, i) })
 	}
 	wg.Wait()
 	took := time.Since(start)
@@ -46,7 +46,15 @@ func load(g target, workers int, span time.Duration) (rate, cpuMicros float64, e
 	return float64(n) / took.Seconds(), float64((after - before).Microseconds()) / float64(max(n, 1)), nil
 }
 
-func worker(ctx context.Context, client *http.Client, g target) (int, error) {
+// run sends the target's request until the context ends: the same one again and again, or what its source gives.
+func (g target) run(ctx context.Context, client *http.Client, worker int) (int, error) {
+	if g.source != nil {
+		return g.runSource(ctx, client, worker)
+	}
+	return repeat(ctx, client, g)
+}
+
+func repeat(ctx context.Context, client *http.Client, g target) (int, error) {
 	var buf bytes.Buffer
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {

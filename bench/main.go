@@ -20,6 +20,8 @@ type target struct {
 	pid  int
 	body string
 	head map[string]string
+	// source gives each worker its own requests, for those that can be sent once.
+	source source
 }
 
 // figures are what one target came to, one entry per round.
@@ -35,7 +37,17 @@ func main() {
 	workers := flag.Int("workers", 8, "requests at a time")
 	postgres := flag.String("postgres", "", "also measure on this Postgres database (an empty one)")
 	start := flag.Bool("start", false, "measure start, memory and size instead")
+	tokens := flag.String("tokens", "", "measure the token endpoint instead, with these numbers of connections: 1000,100000")
+	floorAddress := flag.String("floor", "", "serve as the floor at this address (used by the program itself)")
 	flag.Parse()
+	if *floorAddress != "" {
+		fail(serveFloor(*floorAddress, flag.Arg(0)))
+		return
+	}
+	if *tokens != "" {
+		fail(compareTokens(*rounds, *workers, time.Duration(*seconds*float64(time.Second)), *tokens, *postgres))
+		return
+	}
 	if *start {
 		fail(measureStart(7))
 		return
@@ -68,6 +80,11 @@ func compare(rounds, workers int, span time.Duration, postgres string) error {
 	if err != nil {
 		return err
 	}
+	return measure(targets, rounds, workers, span)
+}
+
+// measure loads the targets by turns and prints what they came to.
+func measure(targets []target, rounds, workers int, span time.Duration) error {
 	results := make([]figures, len(targets))
 	for _, g := range targets { // one short round each to warm up
 		if _, _, err := load(g, workers, span/4); err != nil {
@@ -217,11 +234,11 @@ func requests(who, url string, pid int, call string, head map[string]string) []t
 	legacy := with(map[string]string{"MCP-Protocol-Version": "2025-06-18"})
 	tool := call[1 : 1+slices.Index([]byte(call[1:]), '"')]
 	return []target{
-		{"tools/call/2025-06-18 " + who, url, pid, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + call + `}}`, legacy},
-		{"tools/call/2026-07-28 " + who, url, pid, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + call + `,` + meta + `}}`,
-			with(map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool})},
-		{"tools/list/2025-06-18 " + who, url, pid, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, legacy},
-		{"tools/list/2026-07-28 " + who, url, pid, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`,
-			with(map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"})},
+		{name: "tools/call/2025-06-18 " + who, url: url, pid: pid, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + call + `}}`, head: legacy},
+		{name: "tools/call/2026-07-28 " + who, url: url, pid: pid, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":` + call + `,` + meta + `}}`,
+			head: with(map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool})},
+		{name: "tools/list/2025-06-18 " + who, url: url, pid: pid, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, head: legacy},
+		{name: "tools/list/2026-07-28 " + who, url: url, pid: pid, body: `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`,
+			head: with(map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"})},
 	}
 }

@@ -59,15 +59,21 @@ func (d *DB) connectionFilter(f connection.Filter, now time.Time) (string, []any
 	if f.ClientID != "" {
 		conditions, args = append(conditions, "c.client_id = ?"), append(args, f.ClientID)
 	}
+	if f.Client != "" {
+		conditions, args = append(conditions, `(c.client_id = ? OR lower(k.name) LIKE ? ESCAPE '\')`), append(args, f.Client, contains(f.Client))
+	}
+	if f.Host != "" {
+		conditions, args = append(conditions, "k.host = ?"), append(args, strings.ToLower(f.Host))
+	}
 	if !f.Ended {
 		conditions = append(conditions, "c.ended_at IS NULL", "(c.expires_at IS NULL OR c.expires_at > ?)")
 		args = append(args, d.ts(now))
 	}
 	order := " ORDER BY c.created_at DESC, c.id DESC"
 	if f.Limit > 0 {
-		order += fmt.Sprintf(" LIMIT %d", f.Limit)
+		order += fmt.Sprintf(" LIMIT %d OFFSET %d", f.Limit, f.Offset)
 	}
-	possible := (f.UserID == "" || isID(f.UserID)) && (f.ID == "" || isID(f.ID)) && isText(f.ClientID)
+	possible := (f.UserID == "" || isID(f.UserID)) && (f.ID == "" || isID(f.ID)) && isText(f.ClientID) && isText(f.Client) && isText(f.Host)
 	return strings.Join(conditions, " AND ") + order, args, possible
 }
 

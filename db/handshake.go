@@ -126,9 +126,9 @@ func (d *DB) addStep(tx *gorm.DB, attempt string, e *handshake.Event) error {
 	if err != nil {
 		return err
 	}
-	return tx.Exec(`INSERT INTO handshake_steps (attempt_id, position, at, step, ok, check_name, reason, detail, milliseconds)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		attempt, position, d.ts(e.At), e.Step, e.OK, e.Check, e.Reason, e.Detail, e.Duration.Milliseconds()).Error
+	return tx.Exec(`INSERT INTO handshake_steps (attempt_id, position, at, step, ok, check_name, reason, detail, milliseconds, http_request)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		attempt, position, d.ts(e.At), e.Step, e.OK, e.Check, e.Reason, e.Detail, e.Duration.Milliseconds(), e.HTTPRequest).Error
 }
 
 const attemptColumns = `id, started_at, last_at, ip, user_agent, client_id, client_name, request_id, connection_id, user_id,
@@ -141,53 +141,6 @@ func scanAttempt(row scanner) (handshake.Attempt, error) {
 		&a.Resource, &a.Reached, &a.Failed, &a.Reason)
 	a.StartedAt, a.LastAt = started.T, last.T
 	return a, err
-}
-
-// Handshakes implements handshake.Store.
-func (d *DB) Handshakes(ctx context.Context, f handshake.Filter) ([]handshake.Attempt, error) {
-	q := d.r(ctx).Table("handshake_attempts").Select(attemptColumns).Order("last_at DESC, id DESC")
-	if f.UserID != "" {
-		q = q.Where("user_id = ?", f.UserID)
-	}
-	if f.Limit > 0 {
-		q = q.Limit(f.Limit)
-	}
-	rows, err := q.Rows()
-	if err != nil {
-		return nil, wrap("list connection attempts", err)
-	}
-	defer rows.Close()
-	var out []handshake.Attempt
-	for rows.Next() {
-		a, err := scanAttempt(rows)
-		if err != nil {
-			return nil, wrap("list connection attempts", err)
-		}
-		out = append(out, a)
-	}
-	return out, wrap("list connection attempts", rows.Err())
-}
-
-// Handshake implements handshake.Store.
-func (d *DB) Handshake(ctx context.Context, id string) (*handshake.Attempt, error) {
-	where := "request_id = ?"
-	if isID(id) {
-		where = "id = ?"
-	}
-	if id == "" || !isText(id) {
-		return nil, handshake.ErrNotFound
-	}
-	a, err := scanAttempt(d.r(ctx).Raw(`SELECT `+attemptColumns+` FROM handshake_attempts WHERE `+where, id).Row())
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, handshake.ErrNotFound
-	}
-	if err != nil {
-		return nil, wrap("read connection attempt", err)
-	}
-	if a.Steps, err = d.handshakeSteps(ctx, a.ID); err != nil {
-		return nil, wrap("read connection attempt", err)
-	}
-	return &a, nil
 }
 
 func (d *DB) handshakeSteps(ctx context.Context, attempt string) ([]handshake.AttemptStep, error) {

@@ -103,34 +103,20 @@ func (d *DB) People(ctx context.Context) ([]account.Person, error) {
 	return out, nil
 }
 
-// DisablePerson implements account.PersonStore. Administrators are locked in order, so that two of them disabled at once
-// do not leave none.
+// DisablePerson implements account.PersonStore.
 func (d *DB) DisablePerson(ctx context.Context, id string, now time.Time) error {
 	if !isID(id) {
 		return account.ErrNotFound
 	}
 	return d.tx(ctx, func(tx *gorm.DB) error {
-		var admins []userRow
-		if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
-			return fmt.Errorf("read administrators: %w", err)
+		last, err := d.lastAdministrator(tx, id)
+		if err != nil {
+			return err
 		}
-		found, others := false, 0
-		lastAdmin := false
-		for _, a := range admins {
-			switch {
-			case a.ID == id:
-				found, lastAdmin = true, a.IsAdmin && a.DisabledAt == nil
-			default:
-				others++
-			}
-		}
-		if !found {
-			return account.ErrNotFound
-		}
-		if lastAdmin && others == 0 {
+		if last {
 			return account.ErrLastAdmin
 		}
-		err := tx.Exec(`UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL`, d.ts(now), d.ts(now), id).Error
+		err = tx.Exec(`UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL`, d.ts(now), d.ts(now), id).Error
 		if err != nil {
 			return fmt.Errorf("disable person: %w", err)
 		}

@@ -19,7 +19,12 @@ const adminPath = "/admin"
 // adminSections is the navigation of the administration, in its order.
 var adminSections = []struct{ path, label string }{
 	{adminPath, lang.Text("Overview")},
-	{adminPath + "/audit", lang.Text("Audit")},
+	{adminPeoplePath, lang.Text("People")},
+	{adminClientsPath, lang.Text("Clients")},
+	{adminConnectionsPath, lang.Text("Connections")},
+	{adminAttemptsPath, lang.Text("Attempts")},
+	{adminKeysPath, lang.Text("Keys")},
+	{adminAuditPath, lang.Text("Audit")},
 }
 
 // requireAdmin gives an administrator's session. For everybody else there is nothing here; a stranger is asked to sign in.

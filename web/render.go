@@ -34,6 +34,11 @@ func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellV
 
 // notices are what a page says about what was just done, by the word in the URL that the redirect left.
 var notices = map[string]string{
+	"changed":      lang.Text("Done. It holds from now on."),
+	"deleted":      lang.Text("The client is deleted, and its connections have ended."),
+	"added":        lang.Text("The client is entered."),
+	"rotated":      lang.Text("The next key signs from now on."),
+	"dropped":      lang.Text("The key is dropped."),
 	"confirmed":    lang.Text("Thank you. Nothing was done yet: press the button again."),
 	"disconnected": "Disconnected. The app's next call is refused.",
 	"saved":        "Saved. It holds from the app's next call.",

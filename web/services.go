@@ -76,6 +76,7 @@ type Connections interface {
 	Disconnect(ctx context.Context, userID, id string) error
 	EndInstallation(ctx context.Context, userID, id string) error
 	CheckLocations(ctx context.Context, userID string, ids []string) error
+	ConnectionsAdmin
 }
 
 // Attempt is one recorded attempt to connect.
@@ -101,6 +102,9 @@ type AttemptStep struct {
 type Attempts interface {
 	// AttemptsOf lists the latest attempts that were tied to the person, the newest first.
 	AttemptsOf(ctx context.Context, userID string) ([]Attempt, error)
+	// AttemptsStamp changes whenever an attempt of the person does.
+	AttemptsStamp(ctx context.Context, userID string) (string, error)
+	AttemptsAdmin
 }
 
 // Event is a step of a connection attempt that only the pages see.

@@ -36,6 +36,7 @@ type Deps struct {
 	Activity    Activity
 	Attempts    Attempts
 	Audit       Audit
+	Clients     ClientsAdmin
 	Observer    Observer
 	Limiter     Limiter
 	Log         *slog.Logger
@@ -57,6 +58,7 @@ type Handlers struct {
 	activity    Activity
 	attempts    Attempts
 	audit       Audit
+	clients     ClientsAdmin
 	observer    Observer
 	limiter     Limiter
 	log         *slog.Logger
@@ -69,7 +71,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -89,6 +91,6 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
-		audit: d.Audit, documents: documents, crossOrigin: crossOrigin,
+		audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

@@ -19,6 +19,7 @@ type Store interface {
 	LinkStore
 	IdentityStore
 	TokenStore
+	AdministrationStore
 }
 
 // Config is what a Service works with.

@@ -20,12 +20,33 @@ type KnownClient struct {
 	LastSeenAt   time.Time
 	// Connections is the number of live connections.
 	Connections int
+	// What the client says of itself; nothing of it is proven.
+	SoftwareID, SoftwareVersion, ClientURI, TOSURI, PolicyURI, Scope, ApplicationType string
+	Contacts, AuthMethods, GrantTypes                                                 []string
+	JWKSURI                                                                           string
+	HasKeys, RequirePushed, DPoPBound                                                 bool
+	// FetchedAt is when the description was fetched; nil for clients without one.
+	FetchedAt *time.Time
+}
+
+// ClientFilter says which clients to list, the one seen last first. Empty fields do not narrow.
+type ClientFilter struct {
+	// Text is a client's id, its host, or a part of its name.
+	Text string
+	Kind string
+	// Blocked lists those that are shut out.
+	Blocked       bool
+	Offset, Limit int
 }
 
 // ClientStore keeps what administrators do with clients. ErrNotFound for a client that is not there.
 type ClientStore interface {
 	// ListKnownClients lists all clients, the one seen last first.
 	ListKnownClients(ctx context.Context, now time.Time) ([]KnownClient, error)
+	// FindKnownClients lists clients by a filter, the one seen last first.
+	FindKnownClients(ctx context.Context, f ClientFilter, now time.Time) ([]KnownClient, error)
+	// KnownClient gives one client.
+	KnownClient(ctx context.Context, id string, now time.Time) (*KnownClient, error)
 	// BlockKnownClient blocks a client or, with nil, lets it in again.
 	BlockKnownClient(ctx context.Context, id string, at *time.Time) error
 	// DeleteKnownClient ends the client's connections and deletes it, in one step.
@@ -47,6 +68,22 @@ func (c *Clients) List(ctx context.Context) ([]KnownClient, error) {
 	return c.Store.ListKnownClients(ctx, c.Now())
 }
 
+// Find lists clients. more says that the list goes on behind the limit.
+func (c *Clients) Find(ctx context.Context, f ClientFilter) (list []KnownClient, more bool, err error) {
+	want := f.Limit
+	f.Limit++
+	list, err = c.Store.FindKnownClients(ctx, f, c.Now())
+	if err != nil {
+		return nil, false, err
+	}
+	return list[:min(len(list), want)], len(list) > want, nil
+}
+
+// Get gives one client.
+func (c *Clients) Get(ctx context.Context, id string) (*KnownClient, error) {
+	return c.Store.KnownClient(ctx, id, c.Now())
+}
+
 // Block shuts a client out: no new approvals, no new tokens.
 func (c *Clients) Block(ctx context.Context, id string) error {
 	now := c.Now()
@@ -63,44 +100,10 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	return c.Store.DeleteKnownClient(ctx, id, c.Now())
 }
 
-// NewClient is a client that an administrator enters.
-type NewClient struct {
-	Name         string
-	RedirectURIs []string
-	// Confidential clients get a secret.
-	Confidential bool
-	// JWKSURI or JWKS, of which one at most may be set, make a client that authenticates by its keys (private_key_jwt).
-	JWKSURI string
-	JWKS    json.RawMessage
-	// RequirePushed refuses authorization requests that the client did not push.
-	RequirePushed bool
-}
-
-func (n *NewClient) metadata() map[string]any {
-	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": "none"}
-	if n.Confidential {
-		// An omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic.
-		delete(m, "token_endpoint_auth_method")
-	}
-	if n.RequirePushed {
-		m["require_pushed_authorization_requests"] = true
-	}
-	if n.JWKSURI != "" {
-		m["token_endpoint_auth_method"], m["jwks_uri"] = "private_key_jwt", n.JWKSURI
-	}
-	if n.JWKS != nil {
-		m["token_endpoint_auth_method"], m["jwks"] = "private_key_jwt", n.JWKS
-	}
-	return m
-}
-
 // Add enters a client; the secret is shown once and never again.
 func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err error) {
-	if n.Name == "" || len(n.RedirectURIs) == 0 {
-		return "", "", invalid("redirect_uris", "A client needs a name and at least one redirect URI.")
-	}
-	if n.Confidential && (n.JWKSURI != "" || n.JWKS != nil) {
-		return "", "", invalid("jwks", "A client has either a secret or keys.")
+	if err := n.check(); err != nil {
+		return "", "", err
 	}
 	metadata, err := json.Marshal(n.metadata())
 	if err != nil {

@@ -82,10 +82,12 @@ type Filter struct {
 	UserID   string
 	ID       string
 	ClientID string
+	// Client is a client's id or a part of its name; Host the verified host of its description.
+	Client, Host string
 	// Ended lists those that have ended or expired too.
 	Ended bool
-	// Limit is the greatest number listed; zero means all.
-	Limit int
+	// Limit is the greatest number listed; zero means all. Offset skips as many before.
+	Limit, Offset int
 }
 
 // Edit is a change to a connection: the whole new state of what may be changed.

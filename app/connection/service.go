@@ -184,3 +184,8 @@ func (s *Service) ListAll(ctx context.Context, f Filter) ([]Connection, error) {
 func (s *Service) End(ctx context.Context, id string) error {
 	return s.Store.CloseConnection(ctx, "", id, EndedByAdmin, s.Now())
 }
+
+// EndAnyInstallation ends one installation of anybody's connection, for administrators.
+func (s *Service) EndAnyInstallation(ctx context.Context, id string) error {
+	return s.Store.CloseInstallation(ctx, "", id, EndedByAdmin, s.Now())
+}

@@ -1,6 +1,7 @@
 package sealing
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -8,8 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Source says where the key comes from.
@@ -18,7 +21,9 @@ type Source struct {
 	Key string
 	// KeyFile is a file that holds it (GATEHOUSE_SECRET_KEY_FILE).
 	KeyFile string
-	// DataFile is the key file in the data folder, used when neither is given.
+	// Command is a command of the shell that prints it (GATEHOUSE_SECRET_KEY_COMMAND), for keys that a vault keeps.
+	Command string
+	// DataFile is the key file in the data folder, used when none of these is given.
 	DataFile string
 	// Create lets a first start make DataFile: while the database was not set up with a key.
 	Create bool
@@ -28,9 +33,9 @@ type Source struct {
 var ErrNoKey = errors.New("the secret key is missing")
 
 // Load gives the key. It makes DataFile when it may and nothing else is there; an existing file is never written to.
-func (s Source) Load(rand io.Reader) ([]byte, error) {
-	if s.Key != "" && s.KeyFile != "" {
-		return nil, errors.New("secret key: GATEHOUSE_SECRET_KEY and GATEHOUSE_SECRET_KEY_FILE are both set; keep one")
+func (s Source) Load(ctx context.Context, rand io.Reader) ([]byte, error) {
+	if given := s.given(); given > 1 {
+		return nil, errors.New("secret key: more than one of GATEHOUSE_SECRET_KEY, GATEHOUSE_SECRET_KEY_FILE and GATEHOUSE_SECRET_KEY_COMMAND is set; keep one")
 	}
 	if s.Key != "" {
 		key, err := ParseKey(s.Key)
@@ -46,17 +51,56 @@ func (s Source) Load(rand io.Reader) ([]byte, error) {
 		}
 		return key, nil
 	}
+	if s.Command != "" {
+		return askKey(ctx, s.Command)
+	}
 	key, err := readKey(s.DataFile)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 	if !s.Create {
 		return nil, fmt.Errorf("%w: this database was set up with one. Restore it as %s (GATEHOUSE_DATA_DIR is that file's folder), "+
-			"or set GATEHOUSE_SECRET_KEY or GATEHOUSE_SECRET_KEY_FILE to it. Do not make a new one: it would not open this database",
+			"or set GATEHOUSE_SECRET_KEY, GATEHOUSE_SECRET_KEY_FILE or GATEHOUSE_SECRET_KEY_COMMAND to it. Do not make a new one: it would not open this database",
 			ErrNoKey, s.DataFile)
 	}
 	if key, err = createKey(s.DataFile, rand); err != nil {
 		return nil, fmt.Errorf("%w (the folder, GATEHOUSE_DATA_DIR, must be one that this user can write in; or set GATEHOUSE_SECRET_KEY)", err)
+	}
+	return key, nil
+}
+
+// InDataFolder says that the key is the file in the data folder: nothing else is given.
+func (s Source) InDataFolder() bool { return s.given() == 0 }
+
+func (s Source) given() int {
+	n := 0
+	for _, text := range []string{s.Key, s.KeyFile, s.Command} {
+		if text != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// commandTime is how long the command for the key may take.
+const commandTime = 30 * time.Second
+
+// askKey runs the command and reads the key from what it prints. What it prints is in no error: it may be the key.
+func askKey(ctx context.Context, command string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("GATEHOUSE_SECRET_KEY_COMMAND took longer than %s", commandTime)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("GATEHOUSE_SECRET_KEY_COMMAND: %w", err)
+	}
+	key, err := ParseKey(string(out))
+	if err != nil {
+		return nil, fmt.Errorf("GATEHOUSE_SECRET_KEY_COMMAND: %w on its standard output", err)
 	}
 	return key, nil
 }

@@ -78,28 +78,33 @@ func TestKeySources(t *testing.T) {
 		"base64":                  {Key: base64.StdEncoding.EncodeToString(key) + "\n", DataFile: missing},
 		"base64url bare":          {Key: base64.RawURLEncoding.EncodeToString(key)},
 		"file":                    {KeyFile: file},
+		"command":                 {Command: "cat '" + file + "'", DataFile: missing},
 		"file in the data folder": {DataFile: file},
 	}
 	for name, source := range good {
-		if got, err := source.Load(rand.Reader); err != nil || !bytes.Equal(got, key) {
+		if got, err := source.Load(t.Context(), rand.Reader); err != nil || !bytes.Equal(got, key) {
 			t.Errorf("KY-4 %s: %x, %v", name, got, err)
 		}
 	}
 	bad := map[string]sealing.Source{
-		"a short key":      {Key: "c2hvcnQ="},
-		"a missing file":   {KeyFile: missing, DataFile: file},
-		"a broken file":    {DataFile: broken, Create: true},
-		"both":             {Key: hex.EncodeToString(key), KeyFile: file},
-		"a broken KeyFile": {KeyFile: broken},
+		"a short key":                  {Key: "c2hvcnQ="},
+		"a missing file":               {KeyFile: missing, DataFile: file},
+		"a broken file":                {DataFile: broken, Create: true},
+		"both":                         {Key: hex.EncodeToString(key), KeyFile: file},
+		"a broken KeyFile":             {KeyFile: broken},
+		"file and command":             {KeyFile: file, Command: "cat '" + file + "'"},
+		"a command that fails":         {Command: "echo 0707; exit 3", DataFile: file},
+		"a command that prints no key": {Command: "echo c2hvcnQ=", DataFile: file},
+		"a command that is none":       {Command: "no-such-command-here", DataFile: file},
 	}
 	for name, source := range bad {
-		if got, err := source.Load(rand.Reader); err == nil || got != nil {
+		if got, err := source.Load(t.Context(), rand.Reader); err == nil || got != nil {
 			t.Errorf("KY-4 %s gives a key", name)
 		} else if strings.Contains(err.Error(), "c2hvcnQ") || strings.Contains(err.Error(), "0707") {
 			t.Errorf("KY-6 the error shows the key: %v", err)
 		}
 	}
-	_, err := sealing.Source{DataFile: missing}.Load(rand.Reader)
+	_, err := sealing.Source{DataFile: missing}.Load(t.Context(), rand.Reader)
 	if !errors.Is(err, sealing.ErrNoKey) {
 		t.Fatalf("KY-4 without a key: %v", err)
 	}
@@ -108,10 +113,10 @@ func TestKeySources(t *testing.T) {
 			t.Errorf("the database has a key, and this does not lead back to it: %v; want %q", err, want)
 		}
 	}
-	if _, err := (sealing.Source{KeyFile: missing}).Load(rand.Reader); !strings.Contains(err.Error(), "GATEHOUSE_SECRET_KEY_FILE") {
+	if _, err := (sealing.Source{KeyFile: missing}).Load(t.Context(), rand.Reader); !strings.Contains(err.Error(), "GATEHOUSE_SECRET_KEY_FILE") {
 		t.Errorf("the setting is not named: %v", err)
 	}
-	if _, err := (sealing.Source{DataFile: filepath.Join(file, "secret.key"), Create: true}).Load(rand.Reader); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := (sealing.Source{DataFile: filepath.Join(file, "secret.key"), Create: true}).Load(t.Context(), rand.Reader); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("a folder that is none: %v", err)
 	}
 	if text, _ := os.ReadFile(broken); string(text) != "short" {
@@ -126,7 +131,7 @@ func TestFirstStartMakesOneKey(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range keys {
 		wg.Go(func() {
-			key, err := sealing.Source{DataFile: path, Create: true}.Load(rand.Reader)
+			key, err := sealing.Source{DataFile: path, Create: true}.Load(t.Context(), rand.Reader)
 			if err != nil {
 				t.Error(err)
 			}
@@ -148,25 +153,47 @@ func TestFirstStartMakesOneKey(t *testing.T) {
 	}
 }
 
-type memory struct{ value []byte }
+type memory struct{ dataKey, check []byte }
 
-func (m *memory) SealingCheck(_ context.Context, fresh []byte) ([]byte, error) {
-	if m.value == nil {
-		m.value = fresh
+func (m *memory) DataKey(_ context.Context, fresh []byte) ([]byte, error) {
+	if m.dataKey == nil {
+		m.dataKey = fresh
 	}
-	return m.value, nil
+	return m.dataKey, nil
 }
 
-func TestCheck(t *testing.T) {
+func (m *memory) ReplaceDataKey(_ context.Context, old, next []byte) (bool, error) {
+	if !bytes.Equal(m.dataKey, old) {
+		return false, nil
+	}
+	m.dataKey = next
+	return true, nil
+}
+
+func (m *memory) SealingCheck(context.Context) ([]byte, error) { return m.check, nil }
+
+func TestDataKeyOutlivesSecretKeys(t *testing.T) {
 	t.Parallel()
 	ctx, store := context.Background(), &memory{}
-	for range 2 {
-		if err := sealer(t, 1).Check(ctx, store); err != nil {
-			t.Errorf("KY-4 the right key: %v", err)
-		}
+	first, second := bytes.Repeat([]byte{1}, sealing.KeySize), bytes.Repeat([]byte{2}, sealing.KeySize)
+	key, err := sealing.OpenDataKey(ctx, first, rand.Reader, store)
+	if err != nil || len(key) != sealing.KeySize {
+		t.Fatalf("KY-4 first start: %v", err)
 	}
-	if err := sealer(t, 2).Check(ctx, store); !errors.Is(err, sealing.ErrWrongKey) {
+	if _, err := sealing.OpenDataKey(ctx, second, rand.Reader, store); !errors.Is(err, sealing.ErrWrongKey) {
 		t.Errorf("KY-4 a wrong key: %v", err)
+	}
+	if err := sealing.Rewrap(ctx, first, second, rand.Reader, store); err != nil {
+		t.Fatalf("KY-4 rewrap: %v", err)
+	}
+	if again, err := sealing.OpenDataKey(ctx, second, rand.Reader, store); err != nil || !bytes.Equal(again, key) {
+		t.Errorf("KY-4 the new key opens another data key: %v", err)
+	}
+	if _, err := sealing.OpenDataKey(ctx, first, rand.Reader, store); !errors.Is(err, sealing.ErrWrongKey) {
+		t.Errorf("KY-4 the old key after a rewrap: %v", err)
+	}
+	if _, err := sealing.OpenDataKey(ctx, second[:16], rand.Reader, store); err == nil || errors.Is(err, sealing.ErrWrongKey) {
+		t.Errorf("KY-4 a short key: %v", err)
 	}
 }
 

@@ -39,6 +39,7 @@ type cli struct {
 	Connection connectionCmd `cmd:"" help:"Connections of AI apps."`
 	Client     clientCmd     `cmd:"" help:"OAuth clients."`
 	Keys       keysCmd       `cmd:"" help:"Signing keys."`
+	Rewrap     rewrapCmd     `cmd:"" help:"Give the database another secret key."`
 	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`
 	Doctor     doctorCmd     `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

@@ -153,6 +153,61 @@ func TestMissingSecretKeyLeadsBackToIt(t *testing.T) {
 	}
 }
 
+func TestRewrap(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := func(want int, args ...string) string {
+		t.Helper()
+		status, out, errOut := gatehouse(t, dir, "", args...)
+		if status != want {
+			t.Fatalf("KY-4 %v: status %d, want %d: %s", args, status, want, errOut)
+		}
+		return out + errOut
+	}
+	run(0, "user", "add", "ada@example.com")
+	run(0, "keys", "rotate") // sealed under the data key
+	list := run(0, "keys", "list", "--json")
+	file := filepath.Join(dir, "secret.key")
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := run(0, "rewrap")
+	second, err := os.ReadFile(file)
+	if err != nil || bytes.Equal(first, second) || strings.Contains(out, strings.TrimSpace(string(second))) {
+		t.Fatalf("KY-4 the key file after rewrap: %v; printed %s", err, out)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("KY-4 the new key file: %v %v", info, err)
+	}
+	if got := run(0, "keys", "list", "--json"); got != list {
+		t.Errorf("KY-4 keys after rewrap: %s, before %s", got, list)
+	}
+	run(0, "keys", "rotate") // opens and seals
+	run(1, "user", "list", "--secret-key", strings.TrimSpace(string(first)))
+
+	// Interrupted: the database has the new key, the file has not taken its place.
+	next := filepath.Join(t.TempDir(), "key")
+	run(0, "rewrap", "--new-key-file", next)
+	run(1, "user", "list")
+	run(0, "user", "list", "--secret-key-file", next)
+	run(0, "user", "list", "--secret-key-command", "cat '"+next+"'")
+	third, err := os.ReadFile(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+".next", third, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(0, "user", "list")
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, third) {
+		t.Errorf("KY-4 the interrupted change was not finished: %v", err)
+	}
+	if out := run(2, "rewrap", "--secret-key-file", file); !strings.Contains(out, "--new-key-file") {
+		t.Errorf("KY-4 a key from the settings: %s", out)
+	}
+}
+
 func TestDatabaseErrorsAreOneSentence(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
