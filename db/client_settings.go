@@ -10,8 +10,8 @@ import (
 	"gatehouse/oauth"
 )
 
-// KnownClient implements connection.SettingsStore.
-func (d *DB) KnownClient(ctx context.Context, id string) (*oauth.Client, error) {
+// OAuthClient implements connection.SettingsStore.
+func (d *DB) OAuthClient(ctx context.Context, id string) (*oauth.Client, error) {
 	c, err := d.Client(ctx, id)
 	if errors.Is(err, oauth.ErrNotFound) {
 		return nil, connection.ErrNotFound

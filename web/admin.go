@@ -23,6 +23,7 @@ var adminSections = []struct{ path, label string }{
 	{adminClientsPath, lang.Text("Clients")},
 	{adminConnectionsPath, lang.Text("Connections")},
 	{adminAttemptsPath, lang.Text("Attempts")},
+	{adminPoliciesPath, lang.Text("Policies")},
 	{adminKeysPath, lang.Text("Keys")},
 	{adminAuditPath, lang.Text("Audit")},
 }

@@ -39,6 +39,10 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		Located:  h.located(p.Resource.URI),
 		Expiries: expiryChoices("forever"),
 		Existing: h.existingView(existing, p),
+		NewHost:  p.NewHost, Logo: logoPath(p),
+	}
+	if existing != nil {
+		view.Changed, view.ChangedSince = changedWords(ctx, p.Client.ChangedSince(existing.UpdatedAt)), h.timeView(existing.UpdatedAt)
 	}
 	if view.Located {
 		view.Locations, err = h.offeredLocations(c, person.ID, existing)

@@ -64,6 +64,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{ClientPage, "/oauth/authorize", h.Authorize, h.Authorize},
 
 		{ClientPage, "/authorize/:request", h.Consent, nil},
+		{ClientPage, "/authorize/:request/logo", h.ClientLogo, nil},
 		{ClientPage, "/authorize/:request/decision", h.SeeConsent, h.Decide},
 	}
 }
@@ -108,6 +109,7 @@ func (h *Handlers) fileRoutes() []Route {
 
 // Register adds all routes. OAuth endpoints are left out while OAuth is off; they answer 404 then.
 func (h *Handlers) Register(e *echo.Echo) {
+	h.registerManagement(e)
 	for _, r := range h.Routes() {
 		handler := h.dispatch(r)
 		e.Any(r.Path, handler)

@@ -37,11 +37,15 @@ type Deps struct {
 	Attempts    Attempts
 	Audit       Audit
 	Clients     ClientsAdmin
-	Observer    Observer
-	Limiter     Limiter
-	Log         *slog.Logger
-	Now         func() time.Time
-	Rand        io.Reader
+	Policies    Policies
+	// ClientSettings are an administrator's switches for single clients, Logos the pictures of clients.
+	ClientSettings ClientSettings
+	Logos          Logos
+	Observer       Observer
+	Limiter        Limiter
+	Log            *slog.Logger
+	Now            func() time.Time
+	Rand           io.Reader
 }
 
 // Handlers are all handlers. It is safe for concurrent use and keeps no state of its own.
@@ -59,6 +63,9 @@ type Handlers struct {
 	attempts    Attempts
 	audit       Audit
 	clients     ClientsAdmin
+	policies    Policies
+	settings    ClientSettings
+	logos       Logos
 	observer    Observer
 	limiter     Limiter
 	log         *slog.Logger
@@ -71,7 +78,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Policies == nil || d.ClientSettings == nil || d.Logos == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -91,6 +98,6 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
-		audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
+		audit: d.Audit, clients: d.Clients, policies: d.Policies, settings: d.ClientSettings, logos: d.Logos, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

@@ -9,7 +9,7 @@ import (
 
 // SettingsStore keeps what administrators decide about single clients. ErrNotFound for a client that is not there.
 type SettingsStore interface {
-	KnownClient(ctx context.Context, id string) (*oauth.Client, error)
+	OAuthClient(ctx context.Context, id string) (*oauth.Client, error)
 	SaveClientSettings(ctx context.Context, id string, s oauth.ClientSettings) error
 	// DecideClient lets a waiting client in, or blocks it from the time on, by one conditional UPDATE. ErrNotFound when the
 	// client does not wait.
@@ -32,7 +32,7 @@ const BadPerMinute = "The limit must be a whole number between 1 and 1000000, or
 
 // Get gives a client.
 func (c *ClientSettings) Get(ctx context.Context, id string) (*oauth.Client, error) {
-	return c.Store.KnownClient(ctx, id)
+	return c.Store.OAuthClient(ctx, id)
 }
 
 // Save replaces a client's switches; they hold from its next request on.

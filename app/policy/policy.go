@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,15 @@ type Policy struct {
 	RedirectHosts []string `json:"redirect_hosts"`
 	// RefuseOtherHost refuses answers to another host than that of the client's document, instead of warning.
 	RefuseOtherHost bool `json:"refuse_other_host"`
+}
+
+// Facts are the policy in the words of the audit record.
+func (p *Policy) Facts() map[string]string {
+	return map[string]string{
+		"registration": string(p.Registration), "client_documents": strconv.FormatBool(p.ClientDocuments),
+		"refuse_other_host": strconv.FormatBool(p.RefuseOtherHost), "blocked_hosts": strings.Join(p.BlockedHosts, " "),
+		"document_hosts": strings.Join(p.DocumentHosts, " "), "redirect_hosts": strings.Join(p.RedirectHosts, " "),
+	}
 }
 
 // maxHosts is how many hosts a list may hold.
