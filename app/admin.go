@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/db"
 )
 
@@ -131,17 +132,18 @@ func (a *Admin) AddUser(ctx context.Context, n NewUser) (User, string, error) {
 	if err != nil {
 		return User{}, "", err
 	}
+	a.record(ctx, audit.Entry{Action: audit.PersonAdded, PersonID: p.ID})
 	return userOf(p), "", nil
 }
 
 // inviteUser adds a person without a password, and makes the link that sets one.
 func (a *Admin) inviteUser(ctx context.Context, n NewUser) (User, string, error) {
-	p, err := a.c.accounts.AddPerson(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin, NoPassword: true})
+	p, link, err := a.c.accounts.AddWithLink(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin})
 	if err != nil {
 		return User{}, "", err
 	}
-	link, err := a.c.accounts.ResetLink(ctx, p.ID)
-	return userOf(p), link, err
+	a.record(ctx, audit.Entry{Action: audit.PersonAdded, PersonID: p.ID})
+	return userOf(p), link, nil
 }
 
 // Users lists everybody.
@@ -183,7 +185,7 @@ func (a *Admin) DisableUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return a.c.accounts.DisablePerson(ctx, p.ID)
+	return a.recorded(ctx, a.c.accounts.DisablePerson(ctx, p.ID), audit.Entry{Action: audit.PersonDisabled, PersonID: p.ID})
 }
 
 // EnableUser lets a person sign in again.
@@ -192,7 +194,7 @@ func (a *Admin) EnableUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return a.c.accounts.EnablePerson(ctx, p.ID)
+	return a.recorded(ctx, a.c.accounts.EnablePerson(ctx, p.ID), audit.Entry{Action: audit.PersonEnabled, PersonID: p.ID})
 }
 
 // ResetLink makes a one-time link with which a person sets a new password.
@@ -201,5 +203,6 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.c.accounts.ResetLink(ctx, p.ID)
+	link, err := a.c.accounts.ResetLink(ctx, p.ID)
+	return link, a.recorded(ctx, err, audit.Entry{Action: audit.ResetLinkMade, PersonID: p.ID})
 }

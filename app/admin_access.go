@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 )
 
@@ -104,7 +105,8 @@ func (a *Admin) Tokens(ctx context.Context, email string) ([]Token, error) {
 
 // RevokeToken ends a personal token.
 func (a *Admin) RevokeToken(ctx context.Context, id string) error {
-	return missing(a.c.accounts.RevokeTokenAsAdmin(ctx, id), "token", id, "token list --user ADDRESS")
+	err := missing(a.c.accounts.RevokeTokenAsAdmin(ctx, id), "token", id, "token list --user ADDRESS")
+	return a.recorded(ctx, err, audit.Entry{Action: audit.TokenRevoked, Detail: map[string]string{"token": id}})
 }
 
 // Connection is a connection as the commands show it.
@@ -124,11 +126,19 @@ type Connection struct {
 	EndedReason string     `json:"ended_reason,omitempty"`
 }
 
-// Connections lists connections: of one person when email is set, live ones unless all is.
-func (a *Admin) Connections(ctx context.Context, email string, all bool) ([]Connection, error) {
-	f := connection.Filter{Ended: all}
-	if email != "" {
-		p, err := a.person(ctx, email)
+// ConnectionFilter says which connections to list. Empty fields do not narrow.
+type ConnectionFilter struct {
+	// User is an e-mail address, Client an id or a part of a name, Host the verified host of a client's description.
+	User, Client, Host string
+	// All lists ended ones too.
+	All bool
+}
+
+// Connections lists connections, the newest first.
+func (a *Admin) Connections(ctx context.Context, q ConnectionFilter) ([]Connection, error) {
+	f := connection.Filter{Client: q.Client, Host: q.Host, Ended: q.All}
+	if q.User != "" {
+		p, err := a.person(ctx, q.User)
 		if err != nil {
 			return nil, err
 		}
@@ -159,5 +169,14 @@ func connectionOf(c *connection.Connection) Connection {
 
 // EndConnection ends a connection.
 func (a *Admin) EndConnection(ctx context.Context, id string) error {
-	return missing(a.c.connections.End(ctx, id), "connection", id, "connection list --all")
+	err := missing(a.c.connections.End(ctx, id), "connection", id, "connection list --all")
+	if err != nil {
+		return err
+	}
+	entry := audit.Entry{Action: audit.ConnectionEnded, ConnectionID: id}
+	if list, err := a.c.connections.ListAll(ctx, connection.Filter{ID: id, Ended: true}); err == nil && len(list) == 1 {
+		entry.PersonID, entry.ClientID = list[0].UserID, list[0].Client.ID
+	}
+	a.record(ctx, entry)
+	return nil
 }

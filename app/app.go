@@ -26,6 +26,7 @@ type App struct {
 	endpoint    *endpoint.Endpoint
 	refusals    refusals
 	stopping    atomic.Bool
+	stop        chan struct{} // closed when the program stops
 	stoppedJobs chan struct{}
 }
 
@@ -39,7 +40,7 @@ func New(ctx context.Context, cfg Config, bound, version string, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	a := &App{core: c, version: version}
+	a := &App{core: c, version: version, stop: make(chan struct{})}
 	if err := a.open(ctx); err != nil {
 		_ = c.close()
 		return nil, err
@@ -56,7 +57,7 @@ func (a *App) open(ctx context.Context) error {
 	a.web, err = web.New(web.Deps{
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
 		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections, a.accounts}, Observer: observer{a.recorder}, Limiter: a.limiter,
-		Audit: a.audit, Clients: a.clients, Log: a.log, Now: a.now, Rand: a.rand,
+		Stopping: a.stop, Audit: a.audit, Clients: a.clients, Policies: a.policies, ClientSettings: a.settings, Logos: a.logos, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func (a attempts) FindAttempt(ctx context.Context, id string) (*web.AnyAttempt, 
 }
 
 func anyAttempt(a *handshake.Attempt, live bool) web.AnyAttempt {
-	return web.AnyAttempt{Attempt: attemptOf(a, live), ID: a.ID, PersonID: a.UserID, ClientID: a.ClientID, ConnectionID: a.ConnectionID,
+	return web.AnyAttempt{Attempt: attemptOf(a, live), PersonID: a.UserID, ClientID: a.ClientID, ConnectionID: a.ConnectionID,
 		Resource: a.Resource, Address: a.IP, UserAgent: a.UserAgent, LastAt: a.LastAt, Reason: a.Reason}
 }
 

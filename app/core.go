@@ -19,6 +19,8 @@ import (
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
 	"gatehouse/app/limit"
+	"gatehouse/app/logo"
+	"gatehouse/app/policy"
 	"gatehouse/db"
 	"gatehouse/oauth"
 )
@@ -40,6 +42,9 @@ type core struct {
 	inventory   *inventory.Service
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
+	policies    *policy.Service
+	settings    *connection.ClientSettings
+	logos       *logo.Service
 	recorder    *handshake.Recorder
 	audit       *audit.Service
 }
@@ -104,6 +109,7 @@ func (c *core) build(ctx context.Context) error {
 	c.audit = audit.New(audit.Config{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log, Keep: c.set.AuditKeep})
 	c.handshakes = &handshake.Service{Store: c.db, Now: c.now}
 	c.recorder = handshake.NewRecorder(handshake.Options{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log})
+	c.buildPolicies()
 	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
@@ -149,9 +155,11 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.logos = logo.New(logo.Config{Store: c.db, Fetch: fetcher, Now: c.now, Allowed: c.hostAllowed})
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		Policy: c.policies.OAuth, Limit: c.limitClient,
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand,
 	}, oauth.Stores{Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
@@ -161,7 +169,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	return s, nil
 }
 
-func (c *core) documentFetcher() (oauth.DocumentFetcher, error) {
+func (c *core) documentFetcher() (*fetch.Client, error) {
 	f, err := fetch.NewForDocuments(fetch.Config{Allow: c.set.allow, CAFile: c.set.FetchCAFile}, c.set.publicURL)
 	if err != nil {
 		return nil, fmt.Errorf("GATEHOUSE_FETCH_CA_FILE: %w", err)

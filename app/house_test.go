@@ -79,6 +79,8 @@ var mayImport = map[string][]string{
 	"app/connection":  {"app/home", "oauth"},
 	"app/doctor":      {},
 	"app/fetch":       {"oauth"},
+	"app/policy":      {"oauth"},
+	"app/logo":        {},
 	"app/sealing":     {"oauth"},
 	"app/inventory":   {"app/home", "app/activity", "app/account"},
 	"app/apptest":     {},

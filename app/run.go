@@ -66,6 +66,7 @@ func (a *App) serve(ctx context.Context, l net.Listener, out io.Writer) error {
 	}
 	a.log.Info("stopping: requests under way are finished first")
 	a.stopping.Store(true)
+	close(a.stop)
 	stopJobs()
 	<-a.stoppedJobs
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)

@@ -128,7 +128,9 @@ func (s *Server) ResumeAuthorization(ctx context.Context, id string, who Resourc
 		return prompt, nil
 	}
 	if !request.ExpiresAt.After(s.now()) {
-		return nil, expiredRequest()
+		err := expiredRequest()
+		s.observeRefusal(ctx, StepAuthorize, request.Correlation(), who.UserID, request.ClientID, err)
+		return nil, err
 	}
 	r, err := s.checkAuthorization(ctx, request.Parameters, request.Pushed, who.SignedIn())
 	if errors.Is(err, errNeedsFetch) {

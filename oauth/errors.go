@@ -35,7 +35,9 @@ type Error struct {
 	Challenge string
 	// Check names the check that refused, for the record of connection attempts ("redirect_uri", "code_verifier" …).
 	Check string
-	Cause error
+	// ClientID is the client that the error is about, where that is known and helps to explain it.
+	ClientID string
+	Cause    error
 }
 
 // Error implements error. It holds no secret: code and description are fixed texts.

@@ -17,6 +17,8 @@ type ConnectView struct {
 	Refresh  templ.SafeURL
 	Watch    templ.SafeURL
 	Watching bool
+	// Live is where the page's script hears of news; empty when it does not run.
+	Live string
 }
 
 // GuideView is the short instruction for one app.
@@ -33,6 +35,7 @@ type GuideStepView struct {
 
 // AttemptView is one recorded attempt to connect.
 type AttemptView struct {
+	ID      string
 	App     string
 	Started TimeView
 	// State is "done", "ended", "failed" or "going"; Summary says it in words.

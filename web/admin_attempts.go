@@ -20,7 +20,6 @@ const adminAttemptsPath = adminPath + "/attempts"
 // AnyAttempt is an attempt to connect as administrators see it.
 type AnyAttempt struct {
 	Attempt
-	ID string
 	// Person is their address, PersonID their id; empty while nobody is tied to it.
 	Person, PersonID             string
 	ClientID, ConnectionID       string

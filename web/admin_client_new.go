@@ -84,6 +84,9 @@ func (h *Handlers) NewClient(c echo.Context) error {
 	if _, err := h.requireAdmin(c); err != nil {
 		return err
 	}
+	if _, err := h.requireFresh(c, newClientPath); err != nil {
+		return err // now, and not after everything was entered
+	}
 	return h.showNewClient(c, http.StatusOK, newClientForm{proof: "none"}, "")
 }
 

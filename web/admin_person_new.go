@@ -18,6 +18,9 @@ func (h *Handlers) NewPerson(c echo.Context) error {
 	if _, err := h.requireAdmin(c); err != nil {
 		return err
 	}
+	if _, err := h.requireFresh(c, newPersonPath); err != nil {
+		return err // now, and not after everything was entered
+	}
 	return h.showNewPerson(c, http.StatusOK, account.NewPerson{}, "")
 }
 

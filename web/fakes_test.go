@@ -36,6 +36,8 @@ type fakeAccounts struct {
 	limited  bool
 	made     int
 	down     error
+	noted    []string
+	refuse   error
 }
 
 func (f *fakeAccounts) person(email string) account.Person {
@@ -274,7 +276,8 @@ func (f *fakeConnections) ListConnections(_ context.Context, q connection.Filter
 	defer f.mu.Unlock()
 	var out []connection.Connection
 	for _, c := range f.list {
-		if (q.UserID == "" || c.UserID == q.UserID) && (q.ID == "" || c.ID == q.ID) && (q.ClientID == "" || c.Client.ID == q.ClientID) && (q.Ended || c.Live(now)) {
+		if (q.UserID == "" || c.UserID == q.UserID) && (q.ID == "" || c.ID == q.ID) && (q.ClientID == "" || c.Client.ID == q.ClientID) && (q.Ended || c.Live(now)) &&
+			(q.Client == "" || strings.Contains(c.Client.Name, q.Client)) && (q.Host == "" || c.Client.Host == q.Host) {
 			out = append(out, c)
 		}
 	}
@@ -285,7 +288,7 @@ func (f *fakeConnections) change(userID, id string, fn func(*connection.Connecti
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.list {
-		if f.list[i].UserID == userID && f.list[i].ID == id && f.list[i].EndedAt == nil {
+		if (userID == "" || f.list[i].UserID == userID) && f.list[i].ID == id && f.list[i].EndedAt == nil {
 			fn(&f.list[i])
 			return nil
 		}
@@ -311,7 +314,7 @@ func (f *fakeConnections) CloseInstallation(_ context.Context, userID, id, _ str
 	defer f.mu.Unlock()
 	for i := range f.list {
 		for j := range f.list[i].Installations {
-			if n := &f.list[i].Installations[j]; f.list[i].UserID == userID && n.ID == id {
+			if n := &f.list[i].Installations[j]; (userID == "" || f.list[i].UserID == userID) && n.ID == id {
 				n.EndedAt = &now
 				return nil
 			}
@@ -325,7 +328,10 @@ func (f *fakeConnections) MemberLocations(context.Context, string) ([]connection
 }
 
 // fakeAttempts is one attempt that failed.
-type fakeAttempts struct{ at time.Time }
+type fakeAttempts struct {
+	anyAttempts
+	at time.Time
+}
 
 func (f fakeAttempts) AttemptsOf(context.Context, string) ([]web.Attempt, error) {
 	return []web.Attempt{{App: "ChatGPT", StartedAt: f.at, Failed: true, Steps: []web.AttemptStep{
@@ -334,9 +340,12 @@ func (f fakeAttempts) AttemptsOf(context.Context, string) ([]web.Attempt, error)
 }
 
 // attemptList is attempts of everybody.
-type attemptList []web.Attempt
+type attemptList struct {
+	anyAttempts
+	list []web.Attempt
+}
 
-func (l attemptList) AttemptsOf(context.Context, string) ([]web.Attempt, error) { return l, nil }
+func (l attemptList) AttemptsOf(context.Context, string) ([]web.Attempt, error) { return l.list, nil }
 
 // events collects what was observed.
 type events struct {

@@ -46,6 +46,7 @@ type site struct {
 	things      *fakeThings
 	events      *events
 	audit       *fakeAudit
+	clients     *fakeClients
 	steps       *[]oauth.Step
 	log         *bytes.Buffer
 	handler     http.Handler
@@ -92,10 +93,11 @@ func newSite(t *testing.T, options ...option) *site {
 	deps.Things = s.things
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
-	s.audit = &fakeAudit{}
+	s.audit, s.clients = &fakeAudit{}, &fakeClients{}
+	deps.Clients = s.clients
 	deps.Audit = audit.New(audit.Config{Store: s.audit, Now: s.clock.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	if deps.Attempts == nil {
-		deps.Attempts = fakeAttempts{s.clock.Now()}
+		deps.Attempts = fakeAttempts{at: s.clock.Now()}
 	}
 	deps.Observer, deps.Limiter = s.events, limit.New(limit.Config{Now: s.clock.Now})
 	deps.Log, deps.Now, deps.Rand = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), s.clock.Now, rand.Reader

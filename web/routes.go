@@ -80,6 +80,7 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/things/:thing", h.Thing, nil},
 		{Page, "/settings", h.Settings, nil},
 		{Page, "/settings/connect", h.Connect, nil},
+		{Page, livePath, h.ConnectLive, nil},
 		{Page, "/settings/connections", h.Connections, nil},
 		{Page, "/settings/connections/tokens", h.SeeConnections, h.CreateToken},
 		{Page, createdTokenPath, h.CreatedToken, nil},

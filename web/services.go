@@ -81,6 +81,7 @@ type Connections interface {
 
 // Attempt is one recorded attempt to connect.
 type Attempt struct {
+	ID string
 	// App is the client's name as far as known.
 	App       string
 	StartedAt time.Time

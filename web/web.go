@@ -43,9 +43,11 @@ type Deps struct {
 	Logos          Logos
 	Observer       Observer
 	Limiter        Limiter
-	Log            *slog.Logger
-	Now            func() time.Time
-	Rand           io.Reader
+	// Stopping is closed when the program stops, so that streams end; nil when it never does.
+	Stopping <-chan struct{}
+	Log      *slog.Logger
+	Now      func() time.Time
+	Rand     io.Reader
 }
 
 // Handlers are all handlers. It is safe for concurrent use and keeps no state of its own.
@@ -68,6 +70,8 @@ type Handlers struct {
 	logos       Logos
 	observer    Observer
 	limiter     Limiter
+	stopping    <-chan struct{}
+	streams     streams
 	log         *slog.Logger
 	now         func() time.Time
 	rand        io.Reader
@@ -98,6 +102,7 @@ func New(d Deps) (*Handlers, error) {
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
 		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
-		audit: d.Audit, clients: d.Clients, policies: d.Policies, settings: d.ClientSettings, logos: d.Logos, documents: documents, crossOrigin: crossOrigin,
+		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, documents: documents, crossOrigin: crossOrigin,
+		policies: d.Policies, settings: d.ClientSettings, logos: d.Logos,
 	}, nil
 }

@@ -2,9 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/base64"
-	"fmt"
-	"io"
 	"time"
 )
 
@@ -41,13 +38,9 @@ func (s *Service) SetAdministrator(ctx context.Context, id string, admin bool) e
 	return wrap("change administrator", s.store.SetAdministrator(ctx, id, admin, s.at()))
 }
 
-// AddWithLink adds a person with a password that nobody knows, and makes the one-time link that replaces it.
+// AddWithLink adds a person without a password, and makes the one-time link that sets one.
 func (s *Service) AddWithLink(ctx context.Context, n NewPerson) (*Person, string, error) {
-	unknown := make([]byte, 32)
-	if _, err := io.ReadFull(s.rand, unknown); err != nil {
-		return nil, "", fmt.Errorf("read random bytes: %w", err)
-	}
-	n.Password = base64.RawURLEncoding.EncodeToString(unknown)
+	n.NoPassword = true
 	p, err := s.AddPerson(ctx, n)
 	if err != nil {
 		return nil, "", err

@@ -11,6 +11,9 @@ import (
 type clientCmd struct {
 	List    clientListCmd    `cmd:"" help:"List clients."`
 	Add     clientAddCmd     `cmd:"" help:"Enter a client by hand and print its id, and its secret once."`
+	Set     clientSetCmd     `cmd:"" help:"Set the rules for one client; what is not named stays."`
+	Approve clientApproveCmd `cmd:"" help:"Let people connect a client that waits for approval."`
+	Refuse  clientRefuseCmd  `cmd:"" help:"Block a client that waits for approval."`
 	Block   clientBlockCmd   `cmd:"" help:"Shut a client out."`
 	Unblock clientUnblockCmd `cmd:"" help:"Let a client in again."`
 	Delete  clientDeleteCmd  `cmd:"" help:"End a client's connections and forget it."`
@@ -28,9 +31,9 @@ func (clientListCmd) Run(e *env) error {
 		return e.print(list, func(w io.Writer) {
 			rows := make([][]any, len(list))
 			for i, c := range list {
-				rows[i] = []any{c.Name, c.Kind, c.Host, c.Connections, c.LastSeenAt, c.BlockedAt, c.ID}
+				rows[i] = []any{c.Name, c.Kind, c.Host, c.Connections, c.LastSeenAt, c.PendingAt, c.BlockedAt, c.ID}
 			}
-			table(w, "NAME\tKIND\tHOST\tCONNECTIONS\tLAST SEEN\tBLOCKED\tID", rows)
+			table(w, "NAME\tKIND\tHOST\tCONNECTIONS\tLAST SEEN\tWAITS SINCE\tBLOCKED\tID", rows)
 		})
 	})
 }
@@ -42,11 +45,26 @@ type clientAddCmd struct {
 	JWKSURI      string   `name:"jwks-uri" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are at this https URL."`
 	JWKSFile     string   `name:"jwks-file" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are in this file (a JWK Set)."`
 	RequirePAR   bool     `name:"require-par" help:"The client must push its authorization requests (RFC 9126)."`
+	DPoP         bool     `name:"dpop" help:"The client's tokens are always bound to its key (RFC 9449)."`
+
+	ApplicationType string   `enum:"web,native,auto" default:"auto" help:"web or native. Default: judged by the redirect URIs."`
+	ClientURI       string   `name:"client-uri" help:"Home page of the client, https."`
+	TOSURI          string   `name:"tos-uri" help:"Its terms of service, https."`
+	PolicyURI       string   `name:"policy-uri" help:"Its privacy policy, https."`
+	Contact         []string `help:"Whom to ask about it; may be repeated."`
+	Scope           string   `help:"Scopes that it says it wants; people choose what it may do."`
+	SoftwareID      string   `name:"software-id" help:"Id of the software."`
+	SoftwareVersion string   `name:"software-version" help:"Version of the software."`
 }
 
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
-	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR}
+	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR,
+		DPoPBound: c.DPoP, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, Contacts: c.Contact, Scope: c.Scope,
+		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion}
+	if c.ApplicationType != "auto" {
+		n.ApplicationType = c.ApplicationType
+	}
 	if c.JWKSFile != "" {
 		keys, err := os.ReadFile(c.JWKSFile)
 		if err != nil {

@@ -15,6 +15,8 @@ type userCmd struct {
 	List      userListCmd      `cmd:"" help:"List everybody."`
 	Disable   userDisableCmd   `cmd:"" help:"Shut a person out: sessions, tokens and connections end at once."`
 	Enable    userEnableCmd    `cmd:"" help:"Let a person sign in again."`
+	MakeAdmin userMakeAdminCmd `cmd:"" name:"make-admin" help:"Make a person an administrator."`
+	DropAdmin userDropAdminCmd `cmd:"" name:"drop-admin" help:"Take the administration from a person."`
 	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password."`
 }
 
@@ -106,6 +108,28 @@ type userEnableCmd struct {
 // Run enables a person.
 func (c userEnableCmd) Run(e *env) error {
 	return e.with(func(a *app.Admin) error { return e.done(a.EnableUser(e.ctx, c.Email), "Enabled.") })
+}
+
+type userMakeAdminCmd struct {
+	Email string `arg:"" help:"E-mail address of the person."`
+}
+
+// Run makes a person an administrator.
+func (c userMakeAdminCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		return e.done(a.MakeAdmin(e.ctx, c.Email, true), "They are an administrator now.")
+	})
+}
+
+type userDropAdminCmd struct {
+	Email string `arg:"" help:"E-mail address of the person."`
+}
+
+// Run takes the administration from a person.
+func (c userDropAdminCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		return e.done(a.MakeAdmin(e.ctx, c.Email, false), "They are no administrator any more.")
+	})
 }
 
 type userResetLinkCmd struct {
