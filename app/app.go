@@ -79,7 +79,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 	var e *endpoint.Endpoint
 	set, err := tools.New(tools.Deps{
 		Inventory: a.inventory, Limiter: a.limiter, CursorKey: cursorKey, Rand: a.rand,
-		ScopeDenied: func(_ context.Context, scopes string) error { return e.ScopeRefusal(scopes) },
+		ScopeDenied: func(ctx context.Context, scopes string) error { return e.ScopeRefusal(ctx, scopes) },
 	})
 	if err != nil {
 		return nil, err

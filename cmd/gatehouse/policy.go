@@ -41,7 +41,7 @@ func (e *env) printPolicy(p app.Policy) error {
 			return strings.Join(list, " ")
 		}
 		for _, line := range [][2]string{
-			{"source", source}, {"registration", string(p.Registration)}, {"client-documents", onOff(p.ClientDocuments)},
+			{"source", source}, {"registration", string(p.Registration)}, {"documents", onOff(p.ClientDocuments)},
 			{"refuse-other-host", onOff(p.RefuseOtherHost)}, {"blocked-hosts", hosts(p.BlockedHosts, "none")},
 			{"document-hosts", hosts(p.DocumentHosts, "all")}, {"redirect-hosts", hosts(p.RedirectHosts, "all")},
 		} {
@@ -59,7 +59,7 @@ func onOff(on bool) string {
 
 type policySetCmd struct {
 	Registration    *string `help:"Who may register: open, token (with a registration token), approval (after yours) or off."`
-	ClientDocuments *string `enum:"on,off" help:"Accept clients whose id is the URL of their document: on or off."`
+	ClientDocuments *string `name:"documents" enum:"on,off" help:"Accept clients whose id is the URL of their document: on or off."`
 	RefuseOtherHost *string `enum:"on,off" help:"Refuse answers to another host than that of a client's document, instead of warning: on or off."`
 	BlockedHosts    *string `help:"Hosts that hold neither documents nor targets of answers, as in bad.example,*.worse.example. Empty: none."`
 	DocumentHosts   *string `help:"The only hosts of client documents. Empty: all."`

@@ -28,6 +28,19 @@ func (m *Memory) ChangeClient(id string, change func(*oauth.Client)) {
 	change(m.clients[id])
 }
 
+// ClientsWhere returns copies of the clients that match.
+func (m *Memory) ClientsWhere(match func(*oauth.Client) bool) []*oauth.Client {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []*oauth.Client
+	for _, c := range m.clients {
+		if match(c) {
+			out = append(out, copyClient(c))
+		}
+	}
+	return out
+}
+
 // CheckInitialToken implements oauth.ManagementStore.
 func (m *Memory) CheckInitialToken(ctx context.Context, hash []byte, at time.Time) error {
 	unlock, err := m.lock(ctx)
