@@ -138,3 +138,9 @@ func (f *fakeDocuments) FetchDocument(_ context.Context, url, _ string) (*oauth.
 func (f *fakeDocuments) FetchKeySet(ctx context.Context, url string) (*oauth.FetchedDocument, error) {
 	return f.FetchDocument(ctx, url, "")
 }
+
+func (f *fakeClients) add(id, name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, connection.KnownClient{ID: id, Name: name, Kind: "dynamic"})
+}
