@@ -101,16 +101,17 @@ func PlainText(s string) string {
 
 // User is a person as the commands show them.
 type User struct {
-	ID         string     `json:"id"`
-	Email      string     `json:"email"`
-	Name       string     `json:"name"`
-	Admin      bool       `json:"admin"`
-	DisabledAt *time.Time `json:"disabled_at,omitempty"`
-	CreatedAt  time.Time  `json:"created_at"`
+	ID            string     `json:"id"`
+	Email         string     `json:"email"`
+	Name          string     `json:"name"`
+	Admin         bool       `json:"admin"`
+	DisabledAt    *time.Time `json:"disabled_at,omitempty"`
+	DeletionDueAt *time.Time `json:"deletion_due_at,omitempty"`
+	CreatedAt     time.Time  `json:"created_at"`
 }
 
 func userOf(p *account.Person) User {
-	return User{ID: p.ID, Email: p.Email, Name: p.Name, Admin: p.Admin, DisabledAt: p.DisabledAt, CreatedAt: p.CreatedAt}
+	return User{ID: p.ID, Email: p.Email, Name: p.Name, Admin: p.Admin, DisabledAt: p.DisabledAt, DeletionDueAt: p.DeletionDueAt, CreatedAt: p.CreatedAt}
 }
 
 // NewUser is a person to add. Without a password they get a one-time link to set one.
@@ -175,6 +176,9 @@ func (a *Admin) enabledPerson(ctx context.Context, email string) (*account.Perso
 	}
 	if p.DisabledAt != nil {
 		return nil, fmt.Errorf("%s is disabled; `gatehouse user enable %s` lets them in again", PlainText(email), PlainText(email))
+	}
+	if p.DeletionDueAt != nil {
+		return nil, fmt.Errorf("%s is about to be deleted; `gatehouse user keep %s` takes that back", PlainText(email), PlainText(email))
 	}
 	return p, nil
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,14 +112,18 @@ func (a *Admin) RevokeToken(ctx context.Context, id string) error {
 
 // Connection is a connection as the commands show it.
 type Connection struct {
-	ID          string     `json:"id"`
-	User        string     `json:"user"`
-	ClientID    string     `json:"client_id"`
-	ClientName  string     `json:"client_name"`
-	ClientHost  string     `json:"client_host,omitempty"`
-	Resource    string     `json:"resource"`
-	Scopes      []string   `json:"scopes"`
-	Locations   []string   `json:"location_ids"`
+	ID         string   `json:"id"`
+	User       string   `json:"user"`
+	ClientID   string   `json:"client_id"`
+	ClientName string   `json:"client_name"`
+	ClientHost string   `json:"client_host,omitempty"`
+	Resource   string   `json:"resource"`
+	Scopes     []string `json:"scopes"`
+	Locations  []string `json:"location_ids"`
+	// AuthorizationDetails bind the tools, HiddenTools are those that the person unticked.
+	AuthorizationDetails json.RawMessage `json:"authorization_details,omitempty"`
+	HiddenTools          []string        `json:"hidden_tools,omitempty"`
+
 	CreatedAt   time.Time  `json:"created_at"`
 	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
@@ -150,12 +155,14 @@ func (a *Admin) Connections(ctx context.Context, q ConnectionFilter) ([]Connecti
 	}
 	out := make([]Connection, len(list))
 	for i := range list {
-		out[i] = connectionOf(&list[i])
+		if out[i], err = connectionOf(&list[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-func connectionOf(c *connection.Connection) Connection {
+func connectionOf(c *connection.Connection) (Connection, error) {
 	out := Connection{ID: c.ID, User: c.UserEmail, ClientID: c.Client.ID, ClientName: c.Client.Name, ClientHost: c.Client.Host,
 		Resource: c.Resource, Scopes: c.Scopes, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt, EndedAt: c.EndedAt, EndedReason: c.EndedReason}
 	for _, l := range c.Locations {
@@ -164,7 +171,13 @@ func connectionOf(c *connection.Connection) Connection {
 	if c.LastUsed != nil {
 		out.LastUsedAt = &c.LastUsed.At
 	}
-	return out
+	out.HiddenTools = c.HiddenTools
+	if c.Tools.Open() {
+		return out, nil
+	}
+	var err error
+	out.AuthorizationDetails, err = c.Tools.Details(c.Resource)
+	return out, err
 }
 
 // EndConnection ends a connection.

@@ -49,6 +49,9 @@ type NewClient struct {
 	// What else is known of it; all may be empty.
 	ApplicationType, ClientURI, TOSURI, PolicyURI, SoftwareID, SoftwareVersion, Scope string
 	Contacts                                                                          []string
+	// Machine clients act by their own credentials; Asserted ones bring assertions of trusted issuers; Devices sign in by a
+	// code that people enter.
+	Machine, Asserted, Devices bool
 }
 
 // AddClient enters a client by hand. The secret, if there is one, is shown once.
@@ -56,7 +59,7 @@ func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, 
 	id, secret, err = a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
 		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed, DPoPBound: n.DPoPBound, ApplicationType: n.ApplicationType,
 		ClientURI: n.ClientURI, TOSURI: n.TOSURI, PolicyURI: n.PolicyURI, SoftwareID: n.SoftwareID, SoftwareVersion: n.SoftwareVersion,
-		Scope: n.Scope, Contacts: n.Contacts})
+		Scope: n.Scope, Contacts: n.Contacts, Machine: n.Machine, Asserted: n.Asserted, Devices: n.Devices})
 	return id, secret, a.recorded(ctx, err, audit.Entry{Action: audit.ClientAdded, ClientID: id, Detail: map[string]string{"name": n.Name}})
 }
 
@@ -105,9 +108,13 @@ func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
 	return out, nil
 }
 
-// RotateKeys makes the next key sign from now on.
-func (a *Admin) RotateKeys(ctx context.Context) error {
-	return a.recorded(ctx, a.c.oauth.RotateKeys(ctx), audit.Entry{Action: audit.KeyRotated})
+// RotateKeys makes the next key sign from now on: of one algorithm, or of all that there are keys of when it is empty.
+func (a *Admin) RotateKeys(ctx context.Context, algorithm string) error {
+	if algorithm == "" {
+		return a.recorded(ctx, a.c.oauth.RotateKeys(ctx), audit.Entry{Action: audit.KeyRotated})
+	}
+	err := missing(a.c.oauth.RotateKeys(ctx, algorithm), "signing key of the algorithm", algorithm, "keys list")
+	return a.recorded(ctx, err, audit.Entry{Action: audit.KeyRotated, Detail: map[string]string{"algorithm": algorithm}})
 }
 
 // DropKey drops a key at once.

@@ -14,6 +14,7 @@ import (
 	"gatehouse/mcp"
 	"gatehouse/mcp/endpoint"
 	"gatehouse/mcp/tools"
+	"gatehouse/oauth"
 	"gatehouse/web"
 )
 
@@ -55,9 +56,10 @@ func (a *App) open(ctx context.Context) error {
 		return fmt.Errorf("signing keys: %w", err)
 	}
 	a.web, err = web.New(web.Deps{
-		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
+		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Tools: toolCatalog, Accounts: a.accounts, Homes: a.homes,
 		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections, a.accounts}, Observer: observer{a.recorder}, Limiter: a.limiter,
-		Stopping: a.stop, Audit: a.audit, Clients: a.clients, Policies: a.policies, ClientSettings: a.settings, Logos: a.logos, Log: a.log, Now: a.now, Rand: a.rand,
+		People:   web.People{Persons: a.accounts, Members: a.homes, Invitations: a.invitations, Upstream: a.upstream, Letters: letters{a.core}},
+		Stopping: a.stop, Clients: a.clients, Policies: a.policies, ClientSettings: a.settings, Logos: a.logos, Audit: a.audit, Issuers: a.issuers, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err
@@ -80,6 +82,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 	set, err := tools.New(tools.Deps{
 		Inventory: a.inventory, Limiter: a.limiter, CursorKey: cursorKey, Rand: a.rand,
 		ScopeDenied: func(ctx context.Context, scopes string) error { return e.ScopeRefusal(ctx, scopes) },
+		StepUp:      a.stepUp(func(scopes string, demand oauth.StepUp) error { return e.StepUpRefusal(scopes, demand) }),
 	})
 	if err != nil {
 		return nil, err
@@ -91,8 +94,8 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 		return nil, fmt.Errorf("mcp server: %w", err)
 	}
 	cfg := endpoint.Config{
-		Profile:     endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
-		Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
+		Profile: endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
+		Stored:  a.db, CheckStored: a.oauth, Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
 		RequestID: func(w http.ResponseWriter) string { return w.Header().Get(echo.HeaderXRequestID) },
 		Observe:   a.observeEndpoint, Log: a.log, Now: a.now,
 	}

@@ -21,10 +21,19 @@ var stepWords = map[string]struct{ done, failed string }{
 	handshake.StepRedirected:       {"The browser was sent back to the app", "The browser could not be sent back to the app"},
 	handshake.StepCodeRedeemed:     {"The app fetched its tokens", "The app could not fetch its tokens"},
 	handshake.StepTokenRefreshed:   {"The app renewed its tokens", "The app could not renew its tokens"},
+	handshake.StepTokenGranted:     {"The app got a token", "The app could not get a token"},
 	handshake.StepTokenRevoked:     {"The app gave back its tokens", "The app could not give back its tokens"},
 	handshake.StepReuseDetected:    {"An old token was used again", "An old token was used again"},
 	handshake.StepFirstRequest:     {"The first request with a token", "The first request with a token was refused"},
 	handshake.StepFirstToolCall:    {"The first tool call", "The first tool call did not work"},
+}
+
+// grantWords are the grant types in words; the usual ones say nothing that the title does not.
+var grantWords = map[string]string{
+	"authorization_code": "", "refresh_token": "",
+	"client_credentials":                           "By its own credentials.",
+	"urn:ietf:params:oauth:grant-type:device_code": "By the code of a device.",
+	"urn:ietf:params:oauth:grant-type:jwt-bearer":  "By an assertion of an identity provider.",
 }
 
 func stepTitle(step string, ok bool) string {
@@ -63,15 +72,18 @@ func detailWords(step string, ok bool, detail string) string {
 	case handshake.StepDocument:
 		return documentWords(detail)
 	case handshake.StepAuthorize, handshake.StepConsentShown:
+		if detail == "device" {
+			return "A device without a browser asks; the person enters its code."
+		}
 		if strings.Contains(detail, " ") {
 			return "Its own description comes next." // the host of the answer is not known yet
 		}
 		return "The answer goes to " + detail + "."
 	case handshake.StepDecision:
 		return strings.Replace(detail, ", answer to ", "; the answer goes to ", 1)
-	case handshake.StepCodeRedeemed, handshake.StepTokenRefreshed:
-		if detail == "authorization_code" || detail == "refresh_token" {
-			return ""
+	case handshake.StepCodeRedeemed, handshake.StepTokenRefreshed, handshake.StepTokenGranted:
+		if words, known := grantWords[detail]; known {
+			return words
 		}
 		return "Unknown kind of request: " + detail
 	case handshake.StepTokenRevoked:

@@ -333,7 +333,9 @@ func TestMetadataListsClientAuthentication(t *testing.T) {
 		"token_endpoint_auth_signing_alg_values_supported":         "[RS256 PS256 ES256 EdDSA]",
 		"revocation_endpoint_auth_signing_alg_values_supported":    "[RS256 PS256 ES256 EdDSA]",
 		"introspection_endpoint_auth_signing_alg_values_supported": "[RS256 PS256 ES256 EdDSA]",
-		"grant_types_supported":                                    "[authorization_code refresh_token]", // no client_credentials
+		"grant_types_supported":                                    "[authorization_code refresh_token client_credentials urn:ietf:params:oauth:grant-type:device_code urn:ietf:params:oauth:grant-type:jwt-bearer]",
+		"authorization_grant_profiles_supported":                   "[urn:ietf:params:oauth:grant-profile:id-jag]", // IJ-5
+		"device_authorization_endpoint":                            p.URL + "/device_authorization",
 		"introspection_signing_alg_values_supported":               "[ES256]",
 		"require_pushed_authorization_requests":                    "<nil>",
 	} {

@@ -3,11 +3,13 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"gatehouse/app/connection"
+	"gatehouse/app/toolgrant"
 )
 
 // ListConnections implements connection.Store.
@@ -79,7 +81,7 @@ func (d *DB) connectionFilter(f connection.Filter, now time.Time) (string, []any
 
 func (d *DB) readConnections(ctx context.Context, where string, args []any) ([]connection.Connection, error) {
 	rows, err := d.r(ctx).Raw(`SELECT c.id, c.user_id, u.name, u.email, c.client_id, coalesce(k.name, ''), coalesce(k.kind, ''),
-		coalesce(k.host, ''), k.blocked_at IS NOT NULL, c.resource, c.scopes, c.hidden_tools, c.created_at, c.updated_at,
+		coalesce(k.host, ''), k.blocked_at IS NOT NULL, c.resource, c.scopes, c.hidden_tools, c.details, c.created_at, c.updated_at,
 		c.expires_at, c.ended_at, coalesce(c.ended_reason, '')
 		FROM connections c JOIN users u ON u.id = c.user_id LEFT JOIN clients k ON k.id = c.client_id WHERE `+where, args...).Rows()
 	if err != nil {
@@ -90,14 +92,18 @@ func (d *DB) readConnections(ctx context.Context, where string, args []any) ([]c
 	for rows.Next() {
 		var c connection.Connection
 		var scopes, hidden string
+		var details *string
 		var created, updated Timestamp
 		var expires, ended *Timestamp
 		if err := rows.Scan(&c.ID, &c.UserID, &c.UserName, &c.UserEmail, &c.Client.ID, &c.Client.Name, &c.Client.Kind, &c.Client.Host,
-			&c.Client.Blocked, &c.Resource, &scopes, &hidden, &created, &updated, &expires, &ended, &c.EndedReason); err != nil {
+			&c.Client.Blocked, &c.Resource, &scopes, &hidden, &details, &created, &updated, &expires, &ended, &c.EndedReason); err != nil {
 			return nil, err
 		}
 		c.Scopes, c.HiddenTools = splitWords(scopes), splitWords(hidden)
 		c.CreatedAt, c.UpdatedAt, c.ExpiresAt, c.EndedAt = created.T, updated.T, expires.ptr(), ended.ptr()
+		if c.Tools, err = toolgrant.FromDetails(rawJSON(details)); err != nil {
+			return nil, err
+		}
 		out = append(out, c)
 	}
 	return out, rows.Err()
@@ -176,11 +182,11 @@ func (d *DB) MemberLocations(ctx context.Context, userID string) ([]connection.L
 	return out, wrap("list locations", rows.Err())
 }
 
-const editConnection = `UPDATE connections SET scopes = ?, hidden_tools = ?, terms = ?, updated_at = ?
-	WHERE id = ? AND user_id = ? AND ended_at IS NULL`
+const editConnection = `UPDATE connections SET scopes = ?, hidden_tools = ?, terms = ?, details = ?, expires_at = ?, updated_at = ?
+	WHERE id = ? AND user_id = ? AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`
 
 // EditConnection implements connection.Store.
-func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection.Edit, now time.Time) error {
+func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection.Edit, resource string, now time.Time) error {
 	if !isID(id) || !isID(userID) {
 		return connection.ErrNotFound
 	}
@@ -188,8 +194,15 @@ func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection
 	if err != nil {
 		return wrap("edit connection", err)
 	}
+	var details json.RawMessage
+	if !e.Tools.Open() {
+		if details, err = e.Tools.Details(resource); err != nil {
+			return wrap("edit connection", err)
+		}
+	}
 	err = d.rawTx(ctx, []string{editConnection, clearLocations, addLocation}, func(ctx context.Context, st []*sql.Stmt) error {
-		n, err := changed(ctx, st[0], joinWords(e.Scopes), joinWords(e.Terms.HiddenTools), string(terms), d.ts(now), id, userID)
+		n, err := changed(ctx, st[0], joinWords(e.Scopes), joinWords(e.Terms.HiddenTools), string(terms), rawText(details), d.tsPtr(e.ExpiresAt),
+			d.ts(now), id, userID, d.ts(now))
 		if err != nil {
 			return err
 		}
@@ -210,12 +223,15 @@ func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection
 }
 
 const (
-	// closeConnection ends a person's own connection, or anybody's when the person is empty.
-	closeConnection = `UPDATE connections SET ended_at = ?, ended_reason = ?
+	// closeConnection ends a person's own connection, or anybody's when the person is empty. It bars the app from coming
+	// back without somebody's consent.
+	closeConnection = `UPDATE connections SET ended_at = ?, ended_reason = ?, barred = TRUE
 		WHERE id = ? AND ended_at IS NULL AND (CAST(? AS text) = '' OR CAST(user_id AS text) = ?)`
 	// dropCodes takes approvals away that were on their way into a connection when it was ended.
 	dropCodes = `DELETE FROM authorization_codes WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM connections c WHERE c.id = ?
 		AND c.user_id = authorization_codes.user_id AND c.client_id = authorization_codes.client_id AND c.resource = authorization_codes.resource)`
+	dropDevices = `DELETE FROM device_requests WHERE used_at IS NULL AND EXISTS (SELECT 1 FROM connections c WHERE c.id = ?
+		AND c.user_id = device_requests.user_id AND c.client_id = device_requests.client_id AND c.resource = device_requests.resource)`
 )
 
 // CloseConnection implements connection.Store. What was approved before and not yet exchanged ends as well: it would
@@ -224,10 +240,12 @@ func (d *DB) CloseConnection(ctx context.Context, userID, id, reason string, now
 	if !isID(id) || userID != "" && !isID(userID) {
 		return connection.ErrNotFound
 	}
-	err := d.rawTx(ctx, []string{dropCodes, closeConnection}, func(ctx context.Context, st []*sql.Stmt) error {
+	err := d.rawTx(ctx, []string{dropCodes, closeConnection, dropDevices}, func(ctx context.Context, st []*sql.Stmt) error {
 		// Codes first: one that is being exchanged is waited for, and its connection ended.
-		if _, err := st[0].ExecContext(ctx, id); err != nil {
-			return err
+		for _, drop := range []*sql.Stmt{st[0], st[2]} {
+			if _, err := drop.ExecContext(ctx, id); err != nil {
+				return err
+			}
 		}
 		n, err := changed(ctx, st[1], d.ts(now), reason, id, userID, userID)
 		if err != nil {

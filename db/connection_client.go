@@ -150,6 +150,15 @@ func (d *DB) KeepKnownClient(ctx context.Context, id string) error {
 	return wrap("keep client", err)
 }
 
+// AllowKnownClientDevices implements connection.ClientStore.
+func (d *DB) AllowKnownClientDevices(ctx context.Context, id string, allow bool) error {
+	err := d.AllowDevices(ctx, id, allow)
+	if errors.Is(err, oauth.ErrNotFound) {
+		return connection.ErrNotFound
+	}
+	return err
+}
+
 // DeleteKnownClient implements connection.ClientStore.
 func (d *DB) DeleteKnownClient(ctx context.Context, id string, now time.Time) error {
 	if !isText(id) {
@@ -157,6 +166,9 @@ func (d *DB) DeleteKnownClient(ctx context.Context, id string, now time.Time) er
 	}
 	err := d.tx(ctx, func(tx *gorm.DB) error {
 		if err := tx.Exec(`DELETE FROM authorization_codes WHERE client_id = ? AND used_at IS NULL`, id).Error; err != nil {
+			return err
+		}
+		if err := tx.Exec(`DELETE FROM device_requests WHERE client_id = ? AND used_at IS NULL`, id).Error; err != nil {
 			return err
 		}
 		ended := tx.Exec(`UPDATE connections SET ended_at = ?, ended_reason = 'client_deleted' WHERE client_id = ? AND ended_at IS NULL`, d.ts(now), id)

@@ -33,12 +33,16 @@ type clientMetadata struct {
 	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
 	RequirePushed      bool            `json:"require_pushed,omitempty"`
 	DPoPBound          bool            `json:"dpop_bound,omitempty"`
+	IDTokenAlgorithm   string          `json:"id_token_alg,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
 	document_fresh_until, blocked_at, created_at, last_seen_at, registration_hash, pending_at, settings, changes`
 
-const selectClient = `SELECT ` + clientColumns + ` FROM clients WHERE id = ?`
+// readClient are the columns of a client that saving does not touch, too.
+const readClient = clientColumns + `, device_grant`
+
+const selectClient = `SELECT ` + readClient + ` FROM clients WHERE id = ?`
 
 // Client implements oauth.ClientStore.
 func (d *DB) Client(ctx context.Context, id string) (*oauth.Client, error) {
@@ -49,7 +53,7 @@ func (d *DB) Client(ctx context.Context, id string) (*oauth.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := scanClient(st.QueryRowContext(ctx, id))
+	c, err := scanClient(st.QueryRowContext(d.brief(ctx), id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -71,7 +75,7 @@ func scanClient(row scanner) (*oauth.Client, error) {
 	var created, seen Timestamp
 	var settings, changes string
 	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Host, &c.SecretHash, &metadata, &etag, &digest, &fetched, &fresh, &blocked, &created, &seen,
-		&c.RegistrationHash, &pending, &settings, &changes)
+		&c.RegistrationHash, &pending, &settings, &changes, &c.DeviceGrant)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
 	c.Contacts, c.DPoPBound = m.Contacts, m.DPoPBound
 	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
-	c.RequirePushed = m.RequirePushed
+	c.RequirePushed, c.IDTokenAlgorithm = m.RequirePushed, m.IDTokenAlgorithm
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -105,7 +109,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 		Contacts: c.Contacts, DPoPBound: c.DPoPBound, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
-		RequirePushed: c.RequirePushed,
+		RequirePushed: c.RequirePushed, IDTokenAlgorithm: c.IDTokenAlgorithm,
 	}
 }
 
@@ -184,12 +188,14 @@ func (d *DB) ClientHasConnection(ctx context.Context, id string) (bool, error) {
 	return has, nil
 }
 
-// deleteUnused spares clients that are being connected right now, and blocked ones: the block would go with them.
+// deleteUnused spares clients that are being connected right now, and those that an administrator blocked or allowed
+// something: that would go with them.
 const deleteUnused = `DELETE FROM clients WHERE kind <> 'registered' AND created_at < ? AND blocked_at IS NULL
 	AND NOT EXISTS (SELECT 1 FROM connections WHERE connections.client_id = clients.id)
 	AND id NOT IN (SELECT client_id FROM authorization_requests)
 	AND id NOT IN (SELECT client_id FROM pushed_requests)
-	AND id NOT IN (SELECT client_id FROM authorization_codes)`
+	AND id NOT IN (SELECT client_id FROM authorization_codes)
+	AND NOT device_grant`
 
 // DeleteUnusedClients implements oauth.ClientStore.
 func (d *DB) DeleteUnusedClients(ctx context.Context, before time.Time) (int, error) {
@@ -221,7 +227,7 @@ func (d *DB) Clients(ctx context.Context) ([]*oauth.Client, error) {
 }
 
 func (d *DB) clientsWhere(ctx context.Context, where string, args ...any) ([]*oauth.Client, error) {
-	rows, err := d.query(ctx, `SELECT `+clientColumns+` FROM clients WHERE `+where, args...)
+	rows, err := d.query(ctx, `SELECT `+readClient+` FROM clients WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list clients: %w", err)
 	}

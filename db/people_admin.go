@@ -66,7 +66,7 @@ func (d *DB) SetAdministrator(ctx context.Context, id string, admin bool, now ti
 // is no such person. Administrators are locked in order, so that two who go at once do not leave none.
 func (d *DB) lastAdministrator(tx *gorm.DB, id string) (bool, error) {
 	var admins []userRow
-	if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
+	if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL AND deletion_due_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
 		return false, fmt.Errorf("read administrators: %w", err)
 	}
 	found, others, admin := false, 0, false

@@ -17,12 +17,13 @@ const (
 	keepUnusedClients = 72 * time.Hour
 	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
 	keepLogos         = 24 * time.Hour
+	keepAccess        = 5 * time.Minute
 	keepAssertions    = 5 * time.Minute // longer than clocks may differ
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Proofs, Logos, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, AccessTokens, Assertions, Pushed, Proofs, Devices, Logos, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -40,10 +41,12 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Codes, expired("authorization_codes", "hash"), now.Add(-keepCodes)},
 		{&s.RefreshTokens, expired("refresh_tokens", "hash"), now.Add(-keepRefreshTokens)},
 		{&s.RevokedTokens, expired("revoked_access_tokens", "jti"), now.Add(-keepRevoked)},
+		{&s.AccessTokens, expired("access_tokens", "hash"), now.Add(-keepAccess)},
 		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
 		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
 		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},
 		{&s.Logos, expired("client_logos", "client_id"), now.Add(-keepLogos)},
+		{&s.Devices, expired("device_requests", "hash"), now.Add(-keepRequests)},
 	}
 	for _, step := range steps {
 		n, err := d.deleteSome(ctx, step.text, step.before)
@@ -80,7 +83,7 @@ func (d *DB) deleteSome(ctx context.Context, text string, before time.Time) (int
 }
 
 // endExpired marks connections past their date, and families whose last refresh token is gone: nobody can come back
-// through them, so that they are no installations any more.
+// through them, so that they are no installations any more. Families of grants without a code never had one.
 func (d *DB) endExpired(ctx context.Context, now time.Time, s *Swept) error {
 	n, err := d.exec(ctx, `UPDATE connections SET ended_at = expires_at, ended_reason = 'expired'
 		WHERE ended_at IS NULL AND expires_at <= ?`, d.ts(now))
@@ -89,7 +92,7 @@ func (d *DB) endExpired(ctx context.Context, now time.Time, s *Swept) error {
 	}
 	s.Connections = int(n)
 	n, err = d.exec(ctx, `UPDATE families SET ended_at = ?, ended_reason = 'expired' WHERE ended_at IS NULL AND created_at < ?
-		AND NOT EXISTS (SELECT 1 FROM refresh_tokens t WHERE t.family_id = families.id)`, d.ts(now), d.ts(now.Add(-keepRefreshTokens)))
+		AND origin = '' AND NOT EXISTS (SELECT 1 FROM refresh_tokens t WHERE t.family_id = families.id)`, d.ts(now), d.ts(now.Add(-keepRefreshTokens)))
 	s.Families = int(n)
 	return err
 }

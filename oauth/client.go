@@ -62,6 +62,10 @@ type Client struct {
 	RequirePushed bool
 	// DPoPBound says that the client always wants tokens bound to a key (RFC 9449 §5.2).
 	DPoPBound bool
+	// IDTokenAlgorithm is the algorithm of the client's ID tokens; empty for RS256.
+	IDTokenAlgorithm string
+	// DeviceGrant says that an administrator allows the client the device grant (RFC 8628).
+	DeviceGrant bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
 	// RegistrationHash is the SHA-256 of the registration access token (RFC 7592); nil when there is none.
@@ -116,9 +120,11 @@ const (
 type ClientStore interface {
 	// Client returns the client with this id, or ErrNotFound.
 	Client(ctx context.Context, id string) (*Client, error)
-	// SaveClient inserts the client or replaces the row with its id. Of an existing row CreatedAt, RegistrationHash,
-	// PendingAt and Settings stay.
+	// SaveClient inserts the client or replaces the row with its id. CreatedAt, DeviceGrant, RegistrationHash, PendingAt and
+	// Settings of an existing row stay; a new row has DeviceGrant off.
 	SaveClient(ctx context.Context, c *Client) error
+	// AllowDevices switches the device grant of a client. ErrNotFound when there is no such client.
+	AllowDevices(ctx context.Context, id string, allow bool) error
 	// TouchClient notes that the client was seen.
 	TouchClient(ctx context.Context, id string, at time.Time) error
 	// CountClients returns how many clients of the kind exist (the ceiling of dynamic registration).

@@ -126,6 +126,8 @@ func (m *labClients) SaveClient(_ context.Context, c *Client) error {
 	return nil
 }
 
+func (m *labClients) AllowDevices(context.Context, string, bool) error { return nil }
+
 func (m *labClients) TouchClient(_ context.Context, id string, at time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

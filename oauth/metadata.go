@@ -17,6 +17,7 @@ const (
 	PathRevoke     = "/revoke"
 	PathPush       = "/par"
 	PathIntrospect = "/introspect"
+	PathUserInfo   = "/userinfo"
 	PathJWKS       = "/.well-known/jwks.json"
 
 	// PathServerMetadata and PathOpenIDConfiguration are where Metadata and OpenIDConfiguration are served.
@@ -36,12 +37,14 @@ type ServerMetadata struct {
 	RevocationEndpoint                        string   `json:"revocation_endpoint"`
 	PushedAuthorizationRequestEndpoint        string   `json:"pushed_authorization_request_endpoint"`
 	IntrospectionEndpoint                     string   `json:"introspection_endpoint"`
+	DeviceAuthorizationEndpoint               string   `json:"device_authorization_endpoint,omitempty"`
 	IntrospectionEndpointAuthMethodsSupported []string `json:"introspection_endpoint_auth_methods_supported"`
 	IntrospectionSigningAlgValuesSupported    []string `json:"introspection_signing_alg_values_supported"`
 	ScopesSupported                           []string `json:"scopes_supported,omitempty"`
 	ResponseTypesSupported                    []string `json:"response_types_supported"`
 	ResponseModesSupported                    []string `json:"response_modes_supported"`
 	GrantTypesSupported                       []string `json:"grant_types_supported"`
+	AuthorizationGrantProfilesSupported       []string `json:"authorization_grant_profiles_supported,omitempty"`
 	TokenEndpointAuthMethodsSupported         []string `json:"token_endpoint_auth_methods_supported"`
 	RevocationEndpointAuthMethodsSupported    []string `json:"revocation_endpoint_auth_methods_supported"`
 	// The algorithms stand beside each list of methods that has private_key_jwt (RFC 8414 §2).
@@ -49,10 +52,17 @@ type ServerMetadata struct {
 	RevocationEndpointAuthSigningAlgValuesSupported    []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
 	IntrospectionEndpointAuthSigningAlgValuesSupported []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
 
+	// AuthorizationDetailsTypesSupported is that of RFC 9396 §10, the grant management members those of draft-03 §7.
+	AuthorizationDetailsTypesSupported []string `json:"authorization_details_types_supported,omitempty"`
+	GrantManagementEndpoint            string   `json:"grant_management_endpoint,omitempty"`
+	GrantManagementActionsSupported    []string `json:"grant_management_actions_supported"`
+
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
 	DPoPSigningAlgValuesSupported              []string `json:"dpop_signing_alg_values_supported"`
+	// ACRValuesSupported are the strengths of a sign-in (RFC 9470 §7).
+	ACRValuesSupported []string `json:"acr_values_supported,omitempty"`
 	// RequestParameterSupported and RequestURIParameterSupported are stated because OpenID Connect has true as the default
 	// of the second.
 	RequestParameterSupported    bool     `json:"request_parameter_supported"`
@@ -64,8 +74,11 @@ type ServerMetadata struct {
 // OpenIDMetadata is the same document with what parsers of OpenID Connect Discovery demand besides.
 type OpenIDMetadata struct {
 	ServerMetadata
+	UserInfoEndpoint                 string   `json:"userinfo_endpoint,omitempty"`
 	SubjectTypesSupported            []string `json:"subject_types_supported"`
 	IDTokenSigningAlgValuesSupported []string `json:"id_token_signing_alg_values_supported"`
+	ClaimsSupported                  []string `json:"claims_supported,omitempty"`
+	PromptValuesSupported            []string `json:"prompt_values_supported,omitempty"`
 }
 
 // ResourceMetadata is the document of RFC 9728.
@@ -95,14 +108,20 @@ func (s *Server) Metadata() *ServerMetadata {
 		ScopesSupported:                            s.supportedScopes(),
 		ResponseTypesSupported:                     []string{"code"},
 		ResponseModesSupported:                     []string{"query"},
-		GrantTypesSupported:                        []string{GrantAuthorizationCode, GrantRefreshToken},
+		GrantTypesSupported:                        s.grantTypes(),
 		TokenEndpointAuthMethodsSupported:          methods,
 		RevocationEndpointAuthMethodsSupported:     methods,
 		CodeChallengeMethodsSupported:              []string{ChallengeS256},
 		AuthorizationResponseISSParameterSupported: true,
 		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
 		DPoPSigningAlgValuesSupported:              ProofAlgorithms(),
+		ACRValuesSupported:                         s.cfg.ACRValues,
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	m.AuthorizationDetailsTypesSupported = s.detailTypes()
+	m.GrantManagementActionsSupported = s.grantActions()
+	if s.managesGrants(ScopeGrantQuery) || s.managesGrants(ScopeGrantRevoke) {
+		m.GrantManagementEndpoint = s.cfg.Issuer + PathGrants
 	}
 	if s.usesKeys() {
 		algorithms := assertionAlgorithmNames()
@@ -112,6 +131,12 @@ func (s *Server) Metadata() *ServerMetadata {
 	}
 	if s.cfg.DynamicRegistration {
 		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister
+	}
+	if s.devicesOn() {
+		m.DeviceAuthorizationEndpoint = s.cfg.Issuer + PathDeviceAuthorization
+	}
+	if s.assertionsOn() {
+		m.AuthorizationGrantProfilesSupported = []string{profileIDJAG}
 	}
 	for _, r := range s.cfg.Resources {
 		m.ProtectedResources = append(m.ProtectedResources, r.URI)
@@ -133,13 +158,21 @@ func (s *Server) supportedScopes() []string {
 }
 
 // OpenIDConfiguration returns the metadata for clients that look under the name of OpenID Connect Discovery. Their
-// parsers demand the added members. No ID token is issued: openid is not among the scopes.
+// parsers demand the added members, also while OpenID Connect is off; then no ID token is issued, and openid is not among
+// the scopes.
 func (s *Server) OpenIDConfiguration() *OpenIDMetadata {
-	return &OpenIDMetadata{
+	m := &OpenIDMetadata{
 		ServerMetadata:                   *s.Metadata(),
 		SubjectTypesSupported:            []string{"public"},
 		IDTokenSigningAlgValuesSupported: []string{s.signingAlgorithm()},
 	}
+	if s.cfg.OpenID {
+		m.UserInfoEndpoint = s.cfg.Issuer + PathUserInfo
+		m.IDTokenSigningAlgValuesSupported = s.idTokenAlgorithms()
+		m.ClaimsSupported = supportedClaims()
+		m.PromptValuesSupported = []string{"none", "login", "consent"}
+	}
+	return m
 }
 
 func (s *Server) signingAlgorithm() string {

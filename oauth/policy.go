@@ -140,29 +140,35 @@ func (p Policy) keepAllowedRedirects(c *Client) error {
 	return nil
 }
 
-// CurrentMetadata is Metadata under the policy that holds now.
-func (s *Server) CurrentMetadata(ctx context.Context) (*ServerMetadata, error) {
+// CurrentMetadata is Metadata under the policy that holds now. Discovery goes on without the store: what was published
+// last stands in.
+func (s *Server) CurrentMetadata(ctx context.Context) *ServerMetadata {
 	m := s.Metadata()
-	return m, s.apply(ctx, m)
+	s.apply(ctx, m)
+	return m
 }
 
 // CurrentOpenIDConfiguration is OpenIDConfiguration under the policy that holds now.
-func (s *Server) CurrentOpenIDConfiguration(ctx context.Context) (*OpenIDMetadata, error) {
+func (s *Server) CurrentOpenIDConfiguration(ctx context.Context) *OpenIDMetadata {
 	m := s.OpenIDConfiguration()
-	return m, s.apply(ctx, &m.ServerMetadata)
+	s.apply(ctx, &m.ServerMetadata)
+	return m
 }
 
-func (s *Server) apply(ctx context.Context, m *ServerMetadata) error {
+func (s *Server) apply(ctx context.Context, m *ServerMetadata) {
 	p, err := s.policy(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		s.published.Store(&p)
+	} else if last := s.published.Load(); last != nil {
+		p = *last
+	} else {
+		return // nothing is known but the configuration
 	}
 	m.ClientIDMetadataDocumentSupported = p.ClientDocuments
 	m.RegistrationEndpoint = ""
 	if p.Registration != RegistrationOff {
 		m.RegistrationEndpoint = s.cfg.Issuer + PathRegister
 	}
-	return nil
 }
 
 // limitClient counts a request of a client that proved who it is; over its limit the error is temporarily_unavailable

@@ -25,13 +25,11 @@ func TestRegistrationModes(t *testing.T) {
 		w := under(t, p)
 		_, err := w.Register(t.Context(), []byte(registerBody))
 		equal(t, "status", shown(t, err, "access_denied").Status, 403)
-		m, err := w.CurrentMetadata(t.Context())
-		must(t, err)
+		m := w.CurrentMetadata(t.Context())
 		equal(t, "endpoint", m.RegistrationEndpoint, "")
 		equal(t, "documents", m.ClientIDMetadataDocumentSupported, false)
 		p.Registration, p.ClientDocuments = oauth.RegistrationToken, true
-		open, err := w.CurrentOpenIDConfiguration(t.Context())
-		must(t, err)
+		open := w.CurrentOpenIDConfiguration(t.Context())
 		equal(t, "endpoint", open.RegistrationEndpoint, issuer+"/register")
 		equal(t, "documents", open.ClientIDMetadataDocumentSupported, true)
 	})
@@ -83,8 +81,19 @@ func TestRegistrationModes(t *testing.T) {
 		shown(t, err, "temporarily_unavailable")
 		_, err = w.BeginAuthorization(t.Context(), authorizeForm(publicClient), true)
 		shown(t, err, "temporarily_unavailable")
-		_, err = w.CurrentMetadata(t.Context())
-		shown(t, err, "temporarily_unavailable")
+		equal(t, "endpoint", w.CurrentMetadata(t.Context()).RegistrationEndpoint, issuer+"/register")
+	})
+	t.Run("X-10 discovery goes on without the store", func(t *testing.T) {
+		t.Parallel()
+		var down error
+		w := newWorld(t, func(c *oauth.Config) {
+			c.Policy = func(context.Context) (oauth.Policy, error) {
+				return oauth.Policy{Registration: oauth.RegistrationOff}, down
+			}
+		})
+		equal(t, "endpoint", w.CurrentMetadata(t.Context()).RegistrationEndpoint, "")
+		down = errors.New("down")
+		equal(t, "endpoint", w.CurrentMetadata(t.Context()).RegistrationEndpoint, "")
 	})
 }
 

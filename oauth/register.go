@@ -49,6 +49,8 @@ type Registration struct {
 	SoftwareID              string   `json:"software_id,omitempty"`
 	SoftwareVersion         string   `json:"software_version,omitempty"`
 	DPoPBoundAccessTokens   bool     `json:"dpop_bound_access_tokens,omitempty"`
+	// IDTokenSignedResponseAlg is there for clients that asked for one.
+	IDTokenSignedResponseAlg string `json:"id_token_signed_response_alg,omitempty"`
 }
 
 // Register registers a client from the JSON body of its request. Errors are *Error.
@@ -79,7 +81,7 @@ func (s *Server) RegisterByAdmin(ctx context.Context, body []byte) (*Registratio
 	if err != nil {
 		return nil, InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
 	}
-	c, err := s.readClient(m, Policy{}, ClientRegistered)
+	c, err := s.parseClient(m, Policy{}, ClientRegistered)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func (s *Server) register(ctx context.Context, body []byte, initialToken string)
 	if err != nil {
 		return nil, secrets, InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
 	}
-	c, err := s.readClient(m, p, ClientDynamic)
+	c, err := s.parseClient(m, p, ClientDynamic)
 	if err != nil {
 		return nil, secrets, err
 	}
@@ -173,9 +175,9 @@ func (s *Server) saveRegistered(ctx context.Context, c *Client, initial []byte) 
 	return nil
 }
 
-// readClient turns metadata into a client of the kind, all but its identity.
-func (s *Server) readClient(m clientMetadata, p Policy, kind ClientKind) (*Client, error) {
-	c, err := m.client(s.redirectExceptions())
+// parseClient turns metadata into a client of the kind, all but its identity.
+func (s *Server) parseClient(m clientMetadata, p Policy, kind ClientKind) (*Client, error) {
+	c, err := s.readClient(m, kind == ClientRegistered)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +186,12 @@ func (s *Server) readClient(m clientMetadata, p Policy, kind ClientKind) (*Clien
 		return nil, err
 	}
 	if c.AuthMethods, err = s.registeredMethods(m); err != nil {
+		return nil, err
+	}
+	if c.IDTokenAlgorithm != "" {
+		c.IDTokenAlgorithm = s.idTokenAlgorithm(c)
+	}
+	if err := checkDirect(c); err != nil {
 		return nil, err
 	}
 	if c.AuthMethods[0] == AuthPrivateKeyJWT {
@@ -298,7 +306,7 @@ func newRegistration(c *Client, secret string) *Registration {
 		DPoPBoundAccessTokens: c.DPoPBound,
 	}
 	r.JWKS, r.JWKSURI, r.TokenEndpointAuthSigningAlg = c.JWKS, c.JWKSURI, c.AssertionAlgorithm
-	r.RequirePushed = c.RequirePushed
+	r.RequirePushed, r.IDTokenSignedResponseAlg = c.RequirePushed, c.IDTokenAlgorithm
 	if secret != "" {
 		r.ClientSecretExpiresAt = new(int64)
 	}

@@ -67,7 +67,7 @@ func (s *Server) ReplaceRegistration(ctx context.Context, id, token string, body
 	if e := m.checkReplacement(old); e != nil {
 		return nil, e
 	}
-	c, err := s.readClient(m, p, ClientDynamic)
+	c, err := s.parseClient(m, p, ClientDynamic)
 	if err != nil {
 		return nil, err
 	}

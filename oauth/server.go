@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -22,6 +23,11 @@ type Stores struct {
 	Tokens   TokenStore
 	Keys     KeyStore
 	Proofs   ProofStore
+	// Grants, Devices and Issuers are for grants that may be left out: client credentials, devices, assertions of trusted
+	// issuers (these need Grants too). What is nil is not offered.
+	Grants  GrantStore
+	Devices DeviceStore
+	Issuers IssuerStore
 }
 
 // Config is what a Server is made from.
@@ -39,13 +45,23 @@ type Config struct {
 	Limit func(ctx context.Context, clientID string, perMinute int) error
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
+	// DetailTypes are the types of authorization details (RFC 9396). None switches them off.
+	DetailTypes []DetailType
 	// RedirectExceptions are exact redirect URIs whose scheme has no dot (private-use schemes otherwise need one).
 	RedirectExceptions []string
 	// SigningAlgorithm is ES256 (default), RS256 or EdDSA.
 	SigningAlgorithm string
+	// OpenID offers the scopes openid and email, ID tokens and the userinfo endpoint.
+	OpenID bool
+	// ACRValues are the strengths of a sign-in that ResourceOwner.ACR can have, weakest first. Empty switches acr_values off.
+	ACRValues []string
 	// Fetch reads client documents and key sets. Required when ClientDocuments is set; without it private_key_jwt is not
 	// offered.
 	Fetch DocumentFetcher
+	// DeviceKey is the secret under which user codes are hashed; without it the device grant is not offered.
+	DeviceKey []byte
+	// Subjects knows the people of trusted issuers; without it assertions are not accepted.
+	Subjects SubjectResolver
 	// Sealer seals private keys.
 	Sealer Sealer
 	// Observe, when set, is told of each step of a connection attempt.
@@ -98,6 +114,7 @@ const (
 	StepDecision      = "decision"
 	StepCodeRedeemed  = "code_redeemed"
 	StepTokenRefresh  = "token_refreshed"
+	StepTokenGranted  = "token_granted" // by the client's own credentials or an assertion
 	StepTokenRevoked  = "token_revoked"
 	StepReuseDetected = "reuse_detected"
 	// StepStaleRefused is an old refresh token of a client whose installations live on (ClientSettings.KeepOnStale).
@@ -110,11 +127,13 @@ const (
 // Server decides; it knows neither HTTP handlers nor tables. It is safe for concurrent use and keeps no state that must
 // survive: any number of processes over one set of stores behave as one.
 type Server struct {
-	cfg      Config
-	stores   Stores
-	docs     *documents // in client_document.go: single flight and limits for metadata documents
-	keys     *keyring   // in keyring.go: the opened signing keys, reloaded when stale
-	verified *otter.Cache[[sha256.Size]byte, *verifiedToken]
+	cfg    Config
+	stores Stores
+	docs   *documents // in client_document.go: single flight and limits for metadata documents
+	keys   *keyring   // in keyring.go: the opened signing keys, reloaded when stale
+	// published is the policy that the metadata followed last.
+	published atomic.Pointer[Policy]
+	verified  *otter.Cache[[sha256.Size]byte, *verifiedToken]
 }
 
 // New makes a Server. It reports everything that is wrong with the configuration at once. It touches no store: call
@@ -127,6 +146,9 @@ func New(cfg Config, stores Stores) (*Server, error) {
 		cfg.SigningAlgorithm = algES256
 	}
 	cfg.Resources = slices.Clone(cfg.Resources)
+	if cfg.OpenID {
+		cfg.Resources = withIdentity(cfg.Resources)
+	}
 	verified, err := otter.New(&otter.Options[[sha256.Size]byte, *verifiedToken]{MaximumSize: verifiedTokens})
 	if err != nil {
 		return nil, fmt.Errorf("oauth: cache of verified tokens: %w", err)

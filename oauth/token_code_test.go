@@ -24,7 +24,7 @@ func TestTokenRequestShape(t *testing.T) {
 		{"TK-9 grant_type missing", "invalid_request", url.Values{}, authOf(publicClient)},
 		{"X-5 TK-9 grant_type empty", "invalid_request", url.Values{"grant_type": {""}}, authOf(publicClient)},
 		{"TK-9 password", "unsupported_grant_type", url.Values{"grant_type": {"password"}}, authOf(publicClient)},
-		{"TK-9 client_credentials", "unsupported_grant_type", url.Values{"grant_type": {"client_credentials"}}, authOf(secretClient)},
+		{"TK-9 client_credentials", "unauthorized_client", url.Values{"grant_type": {"client_credentials"}}, authOf(secretClient)},
 		{"TK-9 not registered for the grant", "unauthorized_client", url.Values{"grant_type": {"refresh_token"}}, authOf("gc_other")},
 		{"TK-4 unknown client", "invalid_client", url.Values{"grant_type": {"refresh_token"}}, authOf("gc_nobody")},
 		{"TK-4 client comes before grant", "invalid_client", url.Values{"grant_type": {"password"}}, authOf("gc_nobody")},
@@ -56,7 +56,8 @@ func TestExchangeCode(t *testing.T) {
 		equal(t, "token_type", fields["token_type"], any("Bearer"))
 		equal(t, "expires_in", fields["expires_in"], any(3600.0))
 		equal(t, "scope", fields["scope"], any("read write"))
-		equal(t, "fields", len(fields), 5)
+		equal(t, "TK-12 GM-1 grant_id", fields["grant_id"], any(response.ConnectionID))
+		equal(t, "fields", len(fields), 6)
 		if !strings.HasPrefix(response.RefreshToken, "gtr_") {
 			t.Errorf("refresh token %q", response.RefreshToken)
 		}

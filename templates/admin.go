@@ -60,3 +60,28 @@ type AuditEntryView struct {
 	Who, Person, Client, Connection, Address string
 	Facts                                    []FactView
 }
+
+// AdminIssuersView lists the issuers whose assertions are accepted.
+type AdminIssuersView struct {
+	Admin   AdminShellView
+	Issuers []IssuerView
+	// Token is the form token of adding.
+	Token string
+	Form  IssuerFormView
+}
+
+// IssuerView is one trusted issuer.
+type IssuerView struct {
+	Issuer string
+	Facts  []FactView
+	// RemoveToken is the form token of its button.
+	RemoveToken string
+}
+
+// IssuerFormView is the form of a new issuer, with what was typed.
+type IssuerFormView struct {
+	Issuer, Tenant, JWKSURI, JWKS, Domains, Locations, IgnoredClaims string
+	Algorithms, Scopes                                               []ChoiceView
+	CreatesPeople, SingleUse                                         bool
+	Problem                                                          string
+}

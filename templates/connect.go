@@ -64,9 +64,13 @@ type AccountView struct {
 	Email    string
 	Problem  string
 	Password string // form token of the password form
-	Sessions []SessionView
+	// NoPassword says that there is none to change; Second, that a code follows it.
+	NoPassword bool
+	Second     bool
+	Sessions   []SessionView
 	// OthersToken is the form token of "sign out everywhere else".
 	OthersToken string
+	More        AccountMoreView
 }
 
 // SessionView is one place where the person is signed in.

@@ -22,10 +22,13 @@ var adminSections = []struct{ path, label string }{
 	{adminPeoplePath, lang.Text("People")},
 	{adminClientsPath, lang.Text("Clients")},
 	{adminConnectionsPath, lang.Text("Connections")},
+	{adminAddressPath, lang.Text("E-mail addresses")},
+	{adminProvidersPath, lang.Text("Providers")},
 	{adminAttemptsPath, lang.Text("Attempts")},
 	{adminPoliciesPath, lang.Text("Policies")},
 	{adminKeysPath, lang.Text("Keys")},
 	{adminAuditPath, lang.Text("Audit")},
+	{adminPath + "/issuers", lang.Text("Issuers")},
 }
 
 // requireAdmin gives an administrator's session. For everybody else there is nothing here; a stranger is asked to sign in.

@@ -37,5 +37,7 @@ func (h *Handlers) adminRoutes() []Route {
 		{Page, adminKeysPath + "/rotate", seeAdmin(adminKeysPath), h.RotateKeys},
 		{Page, adminKeysPath + "/:kid/drop", seeAdmin(adminKeysPath), h.DropKey},
 		{Page, adminAuditPath, h.AdminAudit, nil},
+		{Page, adminIssuersPath, h.AdminIssuers, h.AddIssuer},
+		{Page, adminIssuersPath + "/remove", seeAdmin(adminIssuersPath), h.RemoveIssuer},
 	}
 }

@@ -37,6 +37,7 @@ func (h *Handlers) adminTiles(ctx context.Context) ([]templates.AdminTileView, e
 		{Path: adminClientsPath, Title: lang.T(ctx, "Clients"), Text: figure(ctx, lang.N(ctx, len(blocked), "1 is blocked", "{n} are blocked"), moreBlocked)},
 		{Path: adminAttemptsPath + "?failed=1", Title: lang.T(ctx, "Attempts"),
 			Text: figure(ctx, lang.N(ctx, len(failed), "1 did not work in the last 14 days", "{n} did not work in the last 14 days"), moreFailed)},
+		{Path: adminIssuersPath, Title: lang.T(ctx, "Issuers"), Text: lang.T(ctx, "Identity providers whose assertions are accepted")},
 	}, nil
 }
 

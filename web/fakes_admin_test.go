@@ -10,11 +10,46 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/audit"
 	"gatehouse/app/connection"
+	"gatehouse/app/trust"
 	"gatehouse/web"
 )
 
 // adminEmail is the address of the administrator.
 const adminEmail = "root@example.org"
+
+// fakeIssuers keeps trusted issuers in memory.
+type fakeIssuers struct {
+	mu   sync.Mutex
+	list []trust.Issuer
+}
+
+func (f *fakeIssuers) InsertIssuer(_ context.Context, i trust.Issuer) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.ContainsFunc(f.list, func(o trust.Issuer) bool { return o.Issuer == i.Issuer }) {
+		return false, nil
+	}
+	f.list = append(f.list, i)
+	return true, nil
+}
+
+func (f *fakeIssuers) Issuers(context.Context) ([]trust.Issuer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.list), nil
+}
+
+func (f *fakeIssuers) IssuerBy(context.Context, string) (*trust.Issuer, error) {
+	return nil, trust.ErrNotFound
+}
+
+func (f *fakeIssuers) DeleteIssuer(_ context.Context, issuer string, _ time.Time) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.list)
+	f.list = slices.DeleteFunc(f.list, func(o trust.Issuer) bool { return o.Issuer == issuer })
+	return len(f.list) < n, nil
+}
 
 // fakeAudit keeps audit entries in memory.
 type fakeAudit struct {
@@ -71,7 +106,7 @@ func (f *fakeAccounts) PersonByID(_ context.Context, id string) (*account.Person
 	defer f.mu.Unlock()
 	for email := range f.password {
 		if p := f.person(email); p.ID == id {
-			return &p, nil
+			return &p, f.down
 		}
 	}
 	return nil, account.ErrNotFound

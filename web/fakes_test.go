@@ -26,6 +26,7 @@ const (
 
 // fakeAccounts is the domain of people in memory, without hashing.
 type fakeAccounts struct {
+	fakeFactors
 	mu       sync.Mutex
 	now      func() time.Time
 	password map[string]string // by address
@@ -34,11 +35,43 @@ type fakeAccounts struct {
 	setup    string
 	reset    string
 	limited  bool
-	made     int
-	down     error
-	noted    []string
-	refuse   error
+	// strongest is what StrongestSignIn says, methods how the next session is made.
+	strongest string
+	methods   []string
+	made      int
+	down      error
+	noted     []string
+	refuse    error
 }
+
+// fakeFactors is people who have nothing but a password.
+type everyFactor = web.Factors
+
+type fakeFactors struct{ everyFactor }
+
+func (fakeFactors) Factors(context.Context, string) (*account.Factors, error) {
+	return &account.Factors{Password: true}, nil
+}
+
+func (fakeFactors) PasskeysPossible() bool { return false }
+
+func (fakeFactors) BeginPasskeySignIn(context.Context, string) (*account.PasskeyRequest, error) {
+	return nil, account.ErrNoPasskeys
+}
+
+func (fakeFactors) SignInByPasskey(context.Context, string, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrPasskey
+}
+
+func (fakeFactors) PendingSignIn(context.Context, string) (*account.Person, error) {
+	return nil, account.ErrNotFound
+}
+
+func (fakeFactors) CompleteSignIn(context.Context, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrNotFound
+}
+
+func (fakeFactors) CancelSignIn(context.Context, string) error { return nil }
 
 func (f *fakeAccounts) person(email string) account.Person {
 	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace", Admin: email == adminEmail}
@@ -54,10 +87,17 @@ func (f *fakeAccounts) People(context.Context) ([]account.Person, error) {
 	return out, f.down
 }
 
+func (f *fakeAccounts) StrongestSignIn(context.Context, string) (string, error) {
+	if f.strongest == "" {
+		return account.StrengthSingle, f.down
+	}
+	return f.strongest, f.down
+}
+
 func (f *fakeAccounts) open(p account.Person, from account.Device) (*account.Session, string, error) {
 	f.made++
 	now := f.now()
-	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
+	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, AMR: f.methods, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
 	secret := fmt.Sprintf("secret-%d", f.made)
 	f.sessions[secret] = s
 	return s, secret, nil
@@ -177,7 +217,7 @@ func (f *fakeAccounts) CheckReset(_ context.Context, token string) (*account.Per
 	return &p, nil
 }
 
-func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string) (*account.Person, error) {
+func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string, _ bool) (*account.Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, err := f.CheckReset(ctx, token)
@@ -296,9 +336,9 @@ func (f *fakeConnections) change(userID, id string, fn func(*connection.Connecti
 	return connection.ErrNotFound
 }
 
-func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ time.Time) error {
+func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ string, _ time.Time) error {
 	return f.change(userID, id, func(c *connection.Connection) {
-		c.Scopes, c.HiddenTools, c.Locations = e.Scopes, e.Terms.HiddenTools, nil
+		c.Scopes, c.HiddenTools, c.Locations, c.ExpiresAt, c.Tools = e.Scopes, e.Terms.HiddenTools, nil, e.ExpiresAt, e.Tools
 		for _, l := range e.Terms.Locations {
 			c.Locations = append(c.Locations, connection.Location{ID: l, Name: l})
 		}

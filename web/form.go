@@ -80,6 +80,7 @@ func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune
 // backChannelParameters may not stand in a URL: URLs end up in logs (OAuth 2.1 §2.4.1).
 var backChannelParameters = []string{
 	"client_secret", "client_assertion", "client_id", "code", "code_verifier", "refresh_token", "token", "grant_type",
+	"device_code", "assertion",
 }
 
 // backChannelRequest is a request to the token or revocation endpoint, read once.

@@ -26,6 +26,7 @@ import (
 	"gatehouse/app/home"
 	"gatehouse/app/limit"
 	"gatehouse/app/policy"
+	"gatehouse/app/trust"
 	"gatehouse/oauth"
 	"gatehouse/oauth/oauthtest"
 	"gatehouse/web"
@@ -78,7 +79,7 @@ func newSite(t *testing.T, options ...option) *site {
 	limiter := limit.New(limit.Config{Now: s.clock.Now})
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
-		Issuer: s.url, DynamicRegistration: true, Policy: s.policies.OAuth, Fetch: s.documents, Limit: func(ctx context.Context, id string, perMinute int) error {
+		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), DeviceKey: []byte("device key"), Policy: s.policies.OAuth, Fetch: s.documents, Limit: func(ctx context.Context, id string, perMinute int) error {
 			spec := limit.OAuthClient
 			if perMinute > 0 {
 				spec.Budget = perMinute
@@ -109,11 +110,12 @@ func newSite(t *testing.T, options ...option) *site {
 		return []connection.ScopeRule{{Name: home.ScopeRead}, {Name: home.ScopeWrite, Implies: []string{home.ScopeRead}}}
 	}
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
-	deps.Things = s.things
+	deps.Things, deps.People = s.things, passwordsAlone()
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
 	s.audit, s.clients = &fakeAudit{}, &fakeClients{}
 	deps.Clients = s.clients
+	deps.Issuers = &trust.Service{Store: &fakeIssuers{}, Now: s.clock.Now, KnownScopes: []string{home.ScopeRead, home.ScopeWrite}, OwnIssuer: s.url}
 	deps.Audit = audit.New(audit.Config{Store: s.audit, Now: s.clock.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	if deps.Attempts == nil {
 		deps.Attempts = fakeAttempts{at: s.clock.Now()}

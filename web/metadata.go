@@ -61,22 +61,14 @@ func encodeDocument(v any) (document, error) {
 
 // ServerMetadata serves RFC 8414.
 func (h *Handlers) ServerMetadata(c echo.Context) error {
-	m, err := h.oauth.CurrentMetadata(c.Request().Context())
-	if err != nil {
-		return err
-	}
 	h.note(c, Event{Step: StepServerMetadata, OK: true})
-	return encodeAndSend(c, m)
+	return encodeAndSend(c, h.oauth.CurrentMetadata(c.Request().Context()))
 }
 
 // OpenIDConfiguration serves the same under OpenID Connect's name.
 func (h *Handlers) OpenIDConfiguration(c echo.Context) error {
-	m, err := h.oauth.CurrentOpenIDConfiguration(c.Request().Context())
-	if err != nil {
-		return err
-	}
 	h.note(c, Event{Step: StepServerMetadata, OK: true, Detail: "openid-configuration"})
-	return encodeAndSend(c, m)
+	return encodeAndSend(c, h.oauth.CurrentOpenIDConfiguration(c.Request().Context()))
 }
 
 // ResourceMetadata serves RFC 9728: the well-known path, then the resource's own path.

@@ -244,7 +244,7 @@ func TestEditConnection(t *testing.T) {
 	if form.Get("scope") != home.ScopeRead || form.Get("location") != homeID {
 		t.Errorf("the page does not start from what holds: %v", form)
 	}
-	if page := b.get(t, path); !strings.Contains(page.body, "When you end it") {
+	if page := b.get(t, path); !strings.Contains(page.body, "Until I end it") {
 		t.Error("the page does not tell that the connection has no end")
 	}
 	at := s.clock.Now().AddDate(0, 1, 0)

@@ -55,6 +55,8 @@ type ClientStore interface {
 	DeleteKnownClient(ctx context.Context, id string, now time.Time) error
 	// KeepKnownClient marks a client as entered by an administrator.
 	KeepKnownClient(ctx context.Context, id string) error
+	// AllowKnownClientDevices switches the device grant of a client.
+	AllowKnownClientDevices(ctx context.Context, id string, allow bool) error
 }
 
 // Clients is what administrators do with clients.
@@ -102,6 +104,11 @@ func (c *Clients) Delete(ctx context.Context, id string) error {
 	return c.Store.DeleteKnownClient(ctx, id, c.Now())
 }
 
+// AllowDevices switches the device grant of a client.
+func (c *Clients) AllowDevices(ctx context.Context, id string, allow bool) error {
+	return c.Store.AllowKnownClientDevices(ctx, id, allow)
+}
+
 // Add enters a client; the secret is shown once and never again.
 func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err error) {
 	if err := n.check(); err != nil {
@@ -116,6 +123,11 @@ func (c *Clients) Add(ctx context.Context, n NewClient) (id, secret string, err 
 	}
 	if err := c.Store.KeepKnownClient(ctx, id); err != nil {
 		return "", "", fmt.Errorf("add client: %w", err)
+	}
+	if n.Devices {
+		if err := c.AllowDevices(ctx, id, true); err != nil {
+			return "", "", fmt.Errorf("add client: %w", err)
+		}
 	}
 	return id, secret, nil
 }

@@ -3,6 +3,8 @@ package connection
 import (
 	"encoding/json"
 	"net/url"
+
+	"gatehouse/oauth"
 )
 
 // NewClient is a client that an administrator enters.
@@ -23,13 +25,43 @@ type NewClient struct {
 	// What people and administrators are shown; all may be empty.
 	ClientURI, TOSURI, PolicyURI, SoftwareID, SoftwareVersion, Scope string
 	Contacts                                                         []string
+	// Machine clients act by their own credentials, Asserted ones bring assertions of trusted issuers, Devices sign in by a
+	// code that people enter. Machines have no redirect URIs; for the others these are optional.
+	Machine, Asserted, Devices bool
 }
+
+// grants lists the grant types that differ from the usual ones.
+func (n *NewClient) grants() []string {
+	var out []string
+	if len(n.RedirectURIs) > 0 {
+		out = append(out, "authorization_code", "refresh_token")
+	}
+	if n.Machine {
+		out = append(out, oauth.GrantClientCredentials)
+	}
+	if n.Asserted {
+		out = append(out, oauth.GrantJWTBearer)
+	}
+	if n.Devices {
+		out = append(out, oauth.GrantDeviceCode)
+	}
+	return out
+}
+
+// special reports whether the client gets tokens in another way than by a redirect.
+func (n *NewClient) special() bool { return n.Machine || n.Asserted || n.Devices }
 
 func (n *NewClient) metadata() map[string]any {
 	m := map[string]any{"client_name": n.Name, "redirect_uris": n.RedirectURIs, "token_endpoint_auth_method": "none"}
 	if n.Confidential {
 		// An omitted method lets the client send its secret either way: hosted clients post it, libraries use Basic.
 		delete(m, "token_endpoint_auth_method")
+	}
+	if n.special() {
+		m["grant_types"] = n.grants()
+		if len(n.RedirectURIs) == 0 {
+			delete(m, "redirect_uris")
+		}
 	}
 	if n.RequirePushed {
 		m["require_pushed_authorization_requests"] = true
@@ -59,7 +91,12 @@ func (n *NewClient) metadata() map[string]any {
 
 // check refuses what registration would quietly drop: whoever enters a client by hand should hear of it.
 func (n *NewClient) check() error {
-	if n.Name == "" || len(n.RedirectURIs) == 0 {
+	switch {
+	case n.Machine && len(n.RedirectURIs) > 0:
+		return invalid("redirect_uris", "A client that acts by its own credentials has no redirect URI.")
+	case (n.Machine || n.Asserted) && !n.Confidential && n.JWKSURI == "" && n.JWKS == nil:
+		return invalid("jwks", "A client that gets tokens without a person at hand needs a secret or keys.")
+	case n.Name == "" || len(n.RedirectURIs) == 0 && !n.special():
 		return invalid("redirect_uris", "A client needs a name and at least one redirect URI.")
 	}
 	if n.Confidential && (n.JWKSURI != "" || n.JWKS != nil) || n.JWKSURI != "" && n.JWKS != nil {

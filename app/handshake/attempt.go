@@ -64,7 +64,7 @@ func (a *Attempt) Ended() bool {
 		return false
 	}
 	last := a.Steps[len(a.Steps)-1]
-	renewal := last.Step == StepTokenRefreshed || last.Step == StepReuseDetected
+	renewal := last.Step == StepTokenRefreshed || last.Step == StepTokenGranted || last.Step == StepReuseDetected
 	return renewal && !last.OK && slices.Contains(endings, last.Check)
 }
 

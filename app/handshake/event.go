@@ -22,6 +22,7 @@ const (
 	StepRedirected       = "redirected"
 	StepCodeRedeemed     = "code_redeemed"
 	StepTokenRefreshed   = "token_refreshed"
+	StepTokenGranted     = "token_granted"
 	StepTokenRevoked     = "token_revoked"
 	StepReuseDetected    = "reuse_detected"
 	StepFirstRequest     = "first_request"
@@ -64,7 +65,7 @@ func (e *Event) Opens() bool {
 	switch e.Step {
 	case StepChallenge, StepResourceMetadata, StepServerMetadata, StepRegister, StepDocument, StepAuthorize:
 		return true
-	case StepCodeRedeemed, StepTokenRefreshed, StepReuseDetected:
+	case StepCodeRedeemed, StepTokenRefreshed, StepTokenGranted, StepReuseDetected:
 		return !e.OK
 	default:
 		return false

@@ -106,10 +106,10 @@ func (e *Event) onceKey() repeat {
 	return repeat{step: e.Step, request: e.RequestID, connection: e.ConnectionID, family: e.FamilyID}
 }
 
-// Observe takes a step of the protocol's library. Refreshes that succeed are the everyday life of a connection and not
+// Observe takes a step of the protocol's library. Refreshes, and tokens without a code, that succeed are the everyday life of a connection and not
 // part of an attempt.
 func (r *Recorder) Observe(ctx context.Context, s Step) {
-	if s.Name == StepTokenRefreshed && s.OK {
+	if (s.Name == StepTokenRefreshed || s.Name == StepTokenGranted) && s.OK {
 		return
 	}
 	r.Record(ctx, Event{

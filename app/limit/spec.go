@@ -22,12 +22,20 @@ var (
 	SignInTries = Spec{Name: "sign_in_try", Budget: 120, Window: time.Minute}
 	// LinkTries is per network: tries at one-time links.
 	LinkTries = Spec{Name: "link", Budget: 60, Window: time.Minute}
-	// OAuthTokens, OAuthRevocations, OAuthPushes, OAuthIntrospections and OAuthPages are per client address. Hosted clients share addresses, hence the room.
+	// Letters is per address: letters with links that somebody asked for.
+	Letters = Spec{Name: "letter", Budget: 5, Window: time.Hour}
+	// OAuthTokens, OAuthRevocations, OAuthPushes, OAuthIntrospections, OAuthUserInfo and OAuthPages are per client address. Hosted clients share addresses, hence the room.
 	OAuthTokens         = Spec{Name: "oauth_token", Budget: 1200, Window: time.Minute}
 	OAuthRevocations    = Spec{Name: "oauth_revoke", Budget: 600, Window: time.Minute}
 	OAuthPushes         = Spec{Name: "oauth_par", Budget: 600, Window: time.Minute}
 	OAuthIntrospections = Spec{Name: "oauth_introspect", Budget: 1200, Window: time.Minute}
-	OAuthPages          = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
+	OAuthUserInfo       = Spec{Name: "oauth_userinfo", Budget: 1200, Window: time.Minute}
+	// DeviceCodes is per session, DeviceCodesOfOne per network: tries at the short codes that devices show.
+	DeviceCodes      = Spec{Name: "device_code", Budget: 10, Window: time.Minute}
+	DeviceCodesOfOne = Spec{Name: "device_code_one", Budget: 30, Window: time.Minute}
+	// OAuthDevices is per client address: each call stores a row.
+	OAuthDevices = Spec{Name: "oauth_device", Budget: 60, Window: time.Minute}
+	OAuthPages   = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
 	// OAuthClient is per client, over all endpoints where it proves who it is. Hosted clients share one id among all their
 	// people, hence the room; an administrator can set another budget for one client.
 	OAuthClient = Spec{Name: "oauth_client", Budget: 6000, Window: time.Minute}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +12,8 @@ import (
 type clientCmd struct {
 	List    clientListCmd    `cmd:"" help:"List clients."`
 	Add     clientAddCmd     `cmd:"" help:"Enter a client by hand and print its id, and its secret once."`
-	Set     clientSetCmd     `cmd:"" help:"Set the rules for one client; what is not named stays."`
+	Grant   clientGrantCmd   `cmd:"" help:"Give a client access for a person, without a consent page: a machine, or one that brings assertions."`
+	Set     clientSetCmd     `cmd:"" help:"Change what a client may do and the rules for it; what is not named stays."`
 	Approve clientApproveCmd `cmd:"" help:"Let people connect a client that waits for approval."`
 	Refuse  clientRefuseCmd  `cmd:"" help:"Block a client that waits for approval."`
 	Block   clientBlockCmd   `cmd:"" help:"Shut a client out."`
@@ -40,12 +42,16 @@ func (clientListCmd) Run(e *env) error {
 
 type clientAddCmd struct {
 	Name         string   `required:"" help:"Name to show."`
-	RedirectURI  []string `name:"redirect-uri" required:"" help:"Redirect URI; may be repeated."`
+	RedirectURI  []string `name:"redirect-uri" help:"Redirect URI; may be repeated."`
 	Confidential bool     `xor:"proof" help:"Give the client a secret."`
 	JWKSURI      string   `name:"jwks-uri" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are at this https URL."`
 	JWKSFile     string   `name:"jwks-file" xor:"proof" help:"The client signs its requests (private_key_jwt); its public keys are in this file (a JWK Set)."`
 	RequirePAR   bool     `name:"require-par" help:"The client must push its authorization requests (RFC 9126)."`
+	Machine      bool     `help:"The client acts by its own credentials for the person of --acts-for, with --scope and --location."`
+	IDJAG        bool     `name:"id-jag" help:"The client brings assertions of trusted issuers (see gatehouse issuer)."`
+	DeviceGrant  bool     `name:"device-grant" help:"The client signs in devices without a browser: the person enters a code at /device."`
 	DPoP         bool     `name:"dpop" help:"The client's tokens are always bound to its key (RFC 9449)."`
+	grantFlags
 
 	ApplicationType string   `enum:"web,native,auto" default:"auto" help:"web or native. Default: judged by the redirect URIs."`
 	ClientURI       string   `name:"client-uri" help:"Home page of the client, https."`
@@ -61,7 +67,11 @@ type clientAddCmd struct {
 func (c clientAddCmd) Run(e *env) error {
 	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR,
 		DPoPBound: c.DPoP, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, Contacts: c.Contact, Scope: c.Scope,
-		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion}
+		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
+		Machine: c.Machine, Asserted: c.IDJAG, Devices: c.DeviceGrant}
+	if c.Machine != (c.ActsFor != "") {
+		return &app.UsageError{Message: "--machine and --acts-for belong together"}
+	}
 	if c.ApplicationType != "auto" {
 		n.ApplicationType = c.ApplicationType
 	}
@@ -78,6 +88,13 @@ func (c clientAddCmd) Run(e *env) error {
 			return err
 		}
 		answer := map[string]string{"client_id": id}
+		if c.Machine {
+			_, resource, err := a.Grant(e.ctx, c.grant(id))
+			if err != nil {
+				return errors.Join(err, a.DeleteClient(e.ctx, id))
+			}
+			answer["resource"] = resource
+		}
 		if secret != "" {
 			answer["client_secret"] = secret
 		}
@@ -85,6 +102,9 @@ func (c clientAddCmd) Run(e *env) error {
 			fmt.Fprintln(w, "client_id    ", id)
 			if secret != "" {
 				fmt.Fprintln(w, "client_secret", secret)
+			}
+			if resource := answer["resource"]; resource != "" {
+				fmt.Fprintln(w, "resource     ", resource)
 			}
 		})
 	})

@@ -35,9 +35,12 @@ type cli struct {
 	Serve        serveCmd        `cmd:"" help:"Run the server."`
 	Migrate      migrateCmd      `cmd:"" help:"Bring the database up to date, or show where it stands."`
 	User         userCmd         `cmd:"" help:"People."`
+	Invite       inviteCmd       `cmd:"" help:"Invitations into locations."`
+	Provider     providerCmd     `cmd:"" help:"Servers at which people can sign in by OpenID Connect."`
 	Token        tokenCmd        `cmd:"" help:"Personal tokens."`
 	Connection   connectionCmd   `cmd:"" help:"Connections of AI apps."`
 	Client       clientCmd       `cmd:"" help:"OAuth clients."`
+	Issuer       issuerCmd       `cmd:"" help:"Identity providers whose assertions are accepted."`
 	Policy       policyCmd       `cmd:"" help:"What holds for clients: who may register, which hosts are trusted."`
 	Registration registrationCmd `cmd:"" help:"Tokens with which clients register, where the policy asks for one."`
 	Keys         keysCmd         `cmd:"" help:"Signing keys."`

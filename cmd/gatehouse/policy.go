@@ -150,30 +150,6 @@ func (c registrationRevokeCmd) Run(e *env) error {
 	return e.with(func(a *app.Admin) error { return e.done(a.RevokeRegistrationToken(e.ctx, c.ID), "Revoked.") })
 }
 
-type clientSetCmd struct {
-	ID            string  `arg:"" help:"Client id."`
-	RequirePushed *string `enum:"on,off" help:"The client must push its authorization requests (RFC 9126): on or off."`
-	KeepOnStale   *string `enum:"on,off" help:"An old refresh token of the client is refused but ends nothing: on or off."`
-	PerMinute     *int    `help:"Requests a minute over all endpoints where the client proves itself; 0 for the default of 6000."`
-}
-
-// Run sets the rules for one client.
-func (c clientSetCmd) Run(e *env) error {
-	return e.with(func(a *app.Admin) error {
-		s, err := a.SetClient(e.ctx, c.ID, app.ClientRules{RequirePushed: isOn(c.RequirePushed), KeepOnStale: isOn(c.KeepOnStale), PerMinute: c.PerMinute})
-		if err != nil {
-			return err
-		}
-		return e.print(s, func(w io.Writer) {
-			limit := "default"
-			if s.PerMinute > 0 {
-				limit = fmt.Sprint(s.PerMinute)
-			}
-			fmt.Fprintf(w, "require-pushed %s\nkeep-on-stale  %s\nper-minute     %s\n", onOff(s.RequirePushed), onOff(s.KeepOnStale), limit)
-		})
-	})
-}
-
 type clientApproveCmd struct {
 	ID string `arg:"" help:"Client id."`
 }

@@ -17,7 +17,13 @@ type userCmd struct {
 	Enable    userEnableCmd    `cmd:"" help:"Let a person sign in again."`
 	MakeAdmin userMakeAdminCmd `cmd:"" name:"make-admin" help:"Make a person an administrator."`
 	DropAdmin userDropAdminCmd `cmd:"" name:"drop-admin" help:"Take the administration from a person."`
-	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password."`
+	SetEmail  userSetEmailCmd  `cmd:"" name:"set-email" help:"Give a person another address; what acts for them ends."`
+	Delete    userDeleteCmd    `cmd:"" help:"Delete a person after the waiting time (GATEHOUSE_DELETION_WAIT); what acts for them ends at once."`
+	Keep      userKeepCmd      `cmd:"" help:"Take the deletion of a person back."`
+	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password, and can remove factors they lost."`
+
+	Factors      userFactorsCmd      `cmd:"" help:"List how a person signs in: password, passkeys, authenticator app."`
+	ResetFactors userResetFactorsCmd `cmd:"" name:"reset-factors" help:"Remove a person's authenticator app and recovery codes (lost phone); a password that is too short alone goes too."`
 }
 
 type userAddCmd struct {

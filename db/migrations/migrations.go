@@ -25,8 +25,12 @@ func All() []Migration {
 		people, oauth, inventory, handshake, clientAuth, proofs,
 		audit,
 		registration,
+		grants,
+		consent,
 		openID,
+		factors,
 		peopleMore,
+		peopleRest,
 	}
 }
 

@@ -38,6 +38,10 @@ func runManagementTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		f.AddInitialToken(t, late, 5, Start)
 		wantIs(t, f.Clients.RegisterClient(t.Context(), newClient("gc_late", oauth.ClientDynamic), late), oauth.ErrEnded)
 	})
+	runReplacementTests(t, newFixture)
+}
+
+func runReplacementTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	t.Run("DM-2 a client is replaced under its registration token", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t)

@@ -22,11 +22,16 @@ type Memory struct {
 	codes       map[string]*oauth.AuthorizationCode    // by hash
 	connections map[string]*oauth.Connection
 	families    map[string]*oauth.Family
-	refresh     map[string]*oauth.RefreshToken // by hash
-	revoked     map[string]time.Time           // jti → expiry
-	assertions  map[string]time.Time           // by hash → expiry
-	proofs      map[string]time.Time           // hash → expiry
-	initial     map[string]*initialToken       // by hash
+	refresh     map[string]*oauth.RefreshToken  // by hash
+	revoked     map[string]time.Time            // jti → expiry
+	access      map[string]*oauth.StoredToken   // by hash
+	assertions  map[string]time.Time            // by hash → expiry
+	proofs      map[string]time.Time            // hash → expiry
+	devices     map[string]*oauth.DeviceRequest // by hash
+	issuers     map[string]oauth.TrustedIssuer
+	origins     map[string]string        // family of a direct grant → grant type
+	barred      map[string]bool          // connections that ended by hand
+	initial     map[string]*initialToken // by hash
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -44,15 +49,20 @@ func NewMemory() *Memory {
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		access:      map[string]*oauth.StoredToken{},
 		assertions:  map[string]time.Time{},
 		proofs:      map[string]time.Time{},
+		devices:     map[string]*oauth.DeviceRequest{},
+		issuers:     map[string]oauth.TrustedIssuer{},
+		origins:     map[string]string{},
+		barred:      map[string]bool{},
 		initial:     map[string]*initialToken{},
 	}
 }
 
 // Stores returns the store in all its roles.
 func (m *Memory) Stores() oauth.Stores {
-	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m}
+	return oauth.Stores{Clients: m, Requests: m, Codes: m, Tokens: m, Keys: m, Proofs: m, Grants: m, Devices: m, Issuers: m}
 }
 
 // Fail makes every following call return err, as a database that is down would. Nil ends that.
@@ -172,6 +182,7 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 	}
 	r.DecidedAt, r.Outcome = &at, outcome
 	if code != nil {
+		r.DecidedBy, r.AnswerSealed = code.SignIn, slices.Clone(code.AnswerSealed)
 		m.codes[string(code.Hash)] = copyCode(code)
 	}
 	return nil
@@ -195,6 +206,8 @@ func copyCode(code *oauth.AuthorizationCode) *oauth.AuthorizationCode {
 	c := *code
 	c.Approval.Scopes = slices.Clone(code.Approval.Scopes)
 	c.Approval.Terms = slices.Clone(code.Approval.Terms)
+	c.Approval.Details = slices.Clone(code.Approval.Details)
+	c.SignIn, c.AnswerSealed = "", nil // they are the request's
 	return &c
 }
 
@@ -202,6 +215,7 @@ func copyConnection(connection *oauth.Connection) *oauth.Connection {
 	c := *connection
 	c.Scopes = slices.Clone(connection.Scopes)
 	c.Terms = slices.Clone(connection.Terms)
+	c.Details = slices.Clone(connection.Details)
 	return &c
 }
 
@@ -226,8 +240,9 @@ func (m *Memory) SaveClient(ctx context.Context, client *oauth.Client) error {
 	}
 	defer unlock()
 	c := copyClient(client)
+	c.DeviceGrant = false
 	if old := m.clients[c.ID]; old != nil {
-		c.CreatedAt = old.CreatedAt
+		c.CreatedAt, c.DeviceGrant = old.CreatedAt, old.DeviceGrant
 		c.RegistrationHash, c.PendingAt, c.Settings = old.RegistrationHash, old.PendingAt, old.Settings
 	}
 	m.clients[c.ID] = c

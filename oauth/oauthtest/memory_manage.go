@@ -85,7 +85,7 @@ func (m *Memory) ReplaceClient(ctx context.Context, c *oauth.Client) error {
 		return oauth.ErrNotFound
 	}
 	next := copyClient(c)
-	next.CreatedAt, next.Settings = old.CreatedAt, old.Settings
+	next.CreatedAt, next.Settings, next.DeviceGrant = old.CreatedAt, old.Settings, old.DeviceGrant
 	m.clients[c.ID] = next
 	return nil
 }

@@ -22,6 +22,7 @@ func TestMemoryStores(t *testing.T) {
 				return id
 			},
 			DisableUser: func(_ *testing.T, id string) { m.DisableUser(id) },
+			Bar:         func(_ *testing.T, id string) { m.Bar(id, oauthtest.Start) },
 		}
 	})
 }
