@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -275,8 +276,9 @@ func (s *Server) PromptDevice(ctx context.Context, typed string, who ResourceOwn
 	p.Client, p.Resource, p.Verified = r.client, r.resource, r.client.Kind != ClientDynamic
 	p.ScopeAsked, p.Requested = r.scopeAsked, r.requested
 	p.Offered = r.offered()
-	for i, scope := range r.resource.Scopes {
-		p.Offered[i].Ticked = p.Offered[i].Ticked && scope.Baseline
+	for i := range p.Offered {
+		o := &p.Offered[i] // not every scope of the resource is offered
+		o.Ticked = o.Ticked && slices.ContainsFunc(r.resource.Scopes, func(scope Scope) bool { return scope.Name == o.Name && scope.Baseline })
 	}
 	s.observe(ctx, Step{Name: StepConsentShown, OK: true, ClientID: r.client.ID, RequestID: p.Correlation, UserID: who.UserID, Detail: "device"})
 	return p, nil
