@@ -59,7 +59,7 @@ func (h *Handlers) addClientSettings(ctx context.Context, v *visit, view *templa
 }
 
 func waitingActions(ctx context.Context, v *visit, client *oauth.Client) []templates.AdminActionView {
-	name := clientName(client.Name, client.ID)
+	name := clientName(ctx, client.Name, client.ID)
 	return []templates.AdminActionView{
 		{ID: "approve", Title: lang.T(ctx, "Approve"), Text: lang.T(ctx, "Lets people connect the app. Each of them still decides what it may do."),
 			Button: button(v, clientActionPath("approve", client.ID), purposeClient("approve", client.ID), lang.T(ctx, "Approve"), name)},
@@ -115,7 +115,7 @@ func (h *Handlers) ClientSettingsForm(c echo.Context) error {
 
 func (h *Handlers) showClientSettings(c echo.Context, status int, client *oauth.Client, s oauth.ClientSettings, limit, problem string) error {
 	ctx := c.Request().Context()
-	name := clientName(client.Name, client.ID)
+	name := clientName(ctx, client.Name, client.ID)
 	return render(c, status, templates.AdminForm(templates.AdminFormView{
 		Admin: h.adminShell(c, lang.T(ctx, "Rules for {app}", "app", name), adminClientsPath),
 		Back:  templates.LinkView{Path: templ.SafeURL(clientPath(client.ID)), Label: name}, Problem: problem,

@@ -111,9 +111,9 @@ func (h *Handlers) addWaiting(ctx context.Context, view *templates.AdminDetailVi
 	}
 	section := templates.AdminSectionView{ID: "waiting", Title: lang.T(ctx, "Apps that wait for your approval")}
 	for _, client := range waiting {
-		row := templates.AdminRowView{Title: clientName(client.Name, client.ID), Badges: []templates.BadgeView{{Text: lang.T(ctx, "Registered itself")}}}
+		row := templates.AdminRowView{Title: clientName(ctx, client.Name, client.ID), Badges: []templates.BadgeView{{Text: lang.T(ctx, "Registered itself")}}}
 		row.Facts = fact(nil, lang.T(ctx, "Answers go to"), client.RedirectURIs...)
-		row.Facts = append(h.timeFact(row.Facts, lang.T(ctx, "Waits since"), client.PendingAt),
+		row.Facts = append(h.timeFact(ctx, row.Facts, lang.T(ctx, "Waits since"), client.PendingAt),
 			templates.AdminFactView{Label: lang.T(ctx, "Decide"), Texts: []string{lang.T(ctx, "Open the page of {app}", "app", row.Title)}, Link: templ.SafeURL(clientPath(client.ID))})
 		section.Rows = append(section.Rows, row)
 	}

@@ -163,10 +163,10 @@ func (h *Handlers) registrationTokenRow(ctx context.Context, v *visit, t *policy
 		uses = lang.N(ctx, t.MaxUses, "{used} of 1 app", "{used} of {n} apps", "used", t.Uses)
 	}
 	row.Facts = fact(nil, lang.T(ctx, "Used by"), uses)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Made"), &t.CreatedAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Last used"), t.LastUsedAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Ends"), t.ExpiresAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Revoked"), t.RevokedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Made"), &t.CreatedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Last used"), t.LastUsedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Ends"), t.ExpiresAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Revoked"), t.RevokedAt)
 	if t.RevokedAt == nil {
 		row.Buttons = []templates.ButtonView{dangerButton(v, adminPoliciesPath+"/tokens/"+t.ID+"/revoke", purposeRevokeRegistration(t.ID), lang.T(ctx, "Revoke"), t.Name)}
 	}
