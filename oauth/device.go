@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -118,6 +119,9 @@ func (s *Server) AuthorizeDevice(ctx context.Context, form url.Values, auth Clie
 func (s *Server) authorizeDevice(ctx context.Context, client *Client, form url.Values, address string) (*DeviceAuthorization, *DeviceRequest, error) {
 	if client.BlockedAt != nil {
 		return nil, nil, InvalidClient("The client is blocked.").WithCheck("client")
+	}
+	if client.PendingAt != nil {
+		return nil, nil, clientPending()
 	}
 	if !s.devicesOn() || !client.DeviceGrant {
 		return nil, nil, UnauthorizedClient("The client may not use the device grant. An administrator can allow it.").WithCheck("grant_type")
@@ -248,6 +252,9 @@ func (s *Server) checkDevice(ctx context.Context, request *DeviceRequest) (*chec
 	if err != nil {
 		return nil, storeFailure("look up client", err)
 	}
+	if client.PendingAt != nil {
+		return nil, clientPending()
+	}
 	if client.BlockedAt != nil || !client.DeviceGrant {
 		return nil, UnauthorizedClient("The client may not use the device grant any more.").WithCheck("client")
 	}
@@ -275,8 +282,9 @@ func (s *Server) PromptDevice(ctx context.Context, typed string, who ResourceOwn
 	p.Client, p.Resource, p.Verified = r.client, r.resource, r.client.Kind != ClientDynamic
 	p.ScopeAsked, p.Requested = r.scopeAsked, r.requested
 	p.Offered = r.offered()
-	for i, scope := range r.resource.Scopes {
-		p.Offered[i].Ticked = p.Offered[i].Ticked && scope.Baseline
+	for i := range p.Offered {
+		baseline := slices.ContainsFunc(r.resource.Scopes, func(scope Scope) bool { return scope.Name == p.Offered[i].Name && scope.Baseline })
+		p.Offered[i].Ticked = p.Offered[i].Ticked && baseline
 	}
 	s.observe(ctx, Step{Name: StepConsentShown, OK: true, ClientID: r.client.ID, RequestID: p.Correlation, UserID: who.UserID, Detail: "device"})
 	return p, nil
