@@ -92,3 +92,33 @@ func TestProofCORS(t *testing.T) {
 		t.Errorf("where bound tokens are not accepted: %d %v", rec.Code, rec.Header())
 	}
 }
+
+func TestScopeRefusalOfABoundToken(t *testing.T) {
+	t.Parallel()
+	var w *world
+	next := func(rw http.ResponseWriter, r *http.Request) {
+		for _, challenge := range w.ScopeRefusal(r.Context(), "home:read home:write").Header.Values("WWW-Authenticate") {
+			rw.Header().Add("WWW-Authenticate", challenge)
+		}
+	}
+	w = newWorld(func(cfg *endpoint.Config) { cfg.Prove, cfg.Next = &prover{}, http.HandlerFunc(next) })
+	for _, c := range []struct {
+		name string
+		head []string
+		want []string
+	}{
+		{"BR-3 a bearer token", []string{"Authorization: Bearer " + goodToken}, []string{"Bearer "}},
+		{"BR-3 DP-1 a bound token", []string{"Authorization: DPoP " + goodToken, "DPoP: proof"}, []string{"Bearer ", "DPoP "}},
+	} {
+		got := w.ask("POST", c.head...).Header().Values("WWW-Authenticate")
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", c.name, got)
+			continue
+		}
+		for i, scheme := range c.want {
+			if !strings.HasPrefix(got[i], scheme) || !strings.Contains(got[i], `error="insufficient_scope"`) || !strings.Contains(got[i], `scope="home:read home:write"`) {
+				t.Errorf("%s: %q", c.name, got[i])
+			}
+		}
+	}
+}
