@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
