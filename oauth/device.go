@@ -120,6 +120,9 @@ func (s *Server) authorizeDevice(ctx context.Context, client *Client, form url.V
 	if client.BlockedAt != nil {
 		return nil, nil, InvalidClient("The client is blocked.").WithCheck("client")
 	}
+	if client.PendingAt != nil {
+		return nil, nil, clientPending()
+	}
 	if !s.devicesOn() || !client.DeviceGrant {
 		return nil, nil, UnauthorizedClient("The client may not use the device grant. An administrator can allow it.").WithCheck("grant_type")
 	}
@@ -248,6 +251,9 @@ func (s *Server) checkDevice(ctx context.Context, request *DeviceRequest) (*chec
 	client, err := s.backChannelClient(ctx, request.ClientID)
 	if err != nil {
 		return nil, storeFailure("look up client", err)
+	}
+	if client.PendingAt != nil {
+		return nil, clientPending()
 	}
 	if client.BlockedAt != nil || !client.DeviceGrant {
 		return nil, UnauthorizedClient("The client may not use the device grant any more.").WithCheck("client")
