@@ -37,7 +37,9 @@ func (f *fakeIssuers) Issuers(context.Context) ([]trust.Issuer, error) {
 	return slices.Clone(f.list), nil
 }
 
-func (f *fakeIssuers) IssuerBy(context.Context, string) (*trust.Issuer, error) { return nil, trust.ErrNotFound }
+func (f *fakeIssuers) IssuerBy(context.Context, string) (*trust.Issuer, error) {
+	return nil, trust.ErrNotFound
+}
 
 func (f *fakeIssuers) DeleteIssuer(_ context.Context, issuer string, _ time.Time) (bool, error) {
 	f.mu.Lock()
