@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/db"
 )
 
@@ -100,16 +101,17 @@ func PlainText(s string) string {
 
 // User is a person as the commands show them.
 type User struct {
-	ID         string     `json:"id"`
-	Email      string     `json:"email"`
-	Name       string     `json:"name"`
-	Admin      bool       `json:"admin"`
-	DisabledAt *time.Time `json:"disabled_at,omitempty"`
-	CreatedAt  time.Time  `json:"created_at"`
+	ID            string     `json:"id"`
+	Email         string     `json:"email"`
+	Name          string     `json:"name"`
+	Admin         bool       `json:"admin"`
+	DisabledAt    *time.Time `json:"disabled_at,omitempty"`
+	DeletionDueAt *time.Time `json:"deletion_due_at,omitempty"`
+	CreatedAt     time.Time  `json:"created_at"`
 }
 
 func userOf(p *account.Person) User {
-	return User{ID: p.ID, Email: p.Email, Name: p.Name, Admin: p.Admin, DisabledAt: p.DisabledAt, CreatedAt: p.CreatedAt}
+	return User{ID: p.ID, Email: p.Email, Name: p.Name, Admin: p.Admin, DisabledAt: p.DisabledAt, DeletionDueAt: p.DeletionDueAt, CreatedAt: p.CreatedAt}
 }
 
 // NewUser is a person to add. Without a password they get a one-time link to set one.
@@ -131,17 +133,18 @@ func (a *Admin) AddUser(ctx context.Context, n NewUser) (User, string, error) {
 	if err != nil {
 		return User{}, "", err
 	}
+	a.record(ctx, audit.Entry{Action: audit.PersonAdded, PersonID: p.ID})
 	return userOf(p), "", nil
 }
 
 // inviteUser adds a person without a password, and makes the link that sets one.
 func (a *Admin) inviteUser(ctx context.Context, n NewUser) (User, string, error) {
-	p, err := a.c.accounts.AddPerson(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin, NoPassword: true})
+	p, link, err := a.c.accounts.AddWithLink(ctx, account.NewPerson{Email: n.Email, Name: n.Name, Admin: n.Admin})
 	if err != nil {
 		return User{}, "", err
 	}
-	link, err := a.c.accounts.ResetLink(ctx, p.ID)
-	return userOf(p), link, err
+	a.record(ctx, audit.Entry{Action: audit.PersonAdded, PersonID: p.ID})
+	return userOf(p), link, nil
 }
 
 // Users lists everybody.
@@ -174,6 +177,9 @@ func (a *Admin) enabledPerson(ctx context.Context, email string) (*account.Perso
 	if p.DisabledAt != nil {
 		return nil, fmt.Errorf("%s is disabled; `gatehouse user enable %s` lets them in again", PlainText(email), PlainText(email))
 	}
+	if p.DeletionDueAt != nil {
+		return nil, fmt.Errorf("%s is about to be deleted; `gatehouse user keep %s` takes that back", PlainText(email), PlainText(email))
+	}
 	return p, nil
 }
 
@@ -183,7 +189,7 @@ func (a *Admin) DisableUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return a.c.accounts.DisablePerson(ctx, p.ID)
+	return a.recorded(ctx, a.c.accounts.DisablePerson(ctx, p.ID), audit.Entry{Action: audit.PersonDisabled, PersonID: p.ID})
 }
 
 // EnableUser lets a person sign in again.
@@ -192,7 +198,7 @@ func (a *Admin) EnableUser(ctx context.Context, email string) error {
 	if err != nil {
 		return err
 	}
-	return a.c.accounts.EnablePerson(ctx, p.ID)
+	return a.recorded(ctx, a.c.accounts.EnablePerson(ctx, p.ID), audit.Entry{Action: audit.PersonEnabled, PersonID: p.ID})
 }
 
 // ResetLink makes a one-time link with which a person sets a new password.
@@ -201,5 +207,6 @@ func (a *Admin) ResetLink(ctx context.Context, email string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.c.accounts.ResetLink(ctx, p.ID)
+	link, err := a.c.accounts.ResetLink(ctx, p.ID)
+	return link, a.recorded(ctx, err, audit.Entry{Action: audit.ResetLinkMade, PersonID: p.ID})
 }

@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 )
 
@@ -104,19 +106,24 @@ func (a *Admin) Tokens(ctx context.Context, email string) ([]Token, error) {
 
 // RevokeToken ends a personal token.
 func (a *Admin) RevokeToken(ctx context.Context, id string) error {
-	return missing(a.c.accounts.RevokeTokenAsAdmin(ctx, id), "token", id, "token list --user ADDRESS")
+	err := missing(a.c.accounts.RevokeTokenAsAdmin(ctx, id), "token", id, "token list --user ADDRESS")
+	return a.recorded(ctx, err, audit.Entry{Action: audit.TokenRevoked, Detail: map[string]string{"token": id}})
 }
 
 // Connection is a connection as the commands show it.
 type Connection struct {
-	ID          string     `json:"id"`
-	User        string     `json:"user"`
-	ClientID    string     `json:"client_id"`
-	ClientName  string     `json:"client_name"`
-	ClientHost  string     `json:"client_host,omitempty"`
-	Resource    string     `json:"resource"`
-	Scopes      []string   `json:"scopes"`
-	Locations   []string   `json:"location_ids"`
+	ID         string   `json:"id"`
+	User       string   `json:"user"`
+	ClientID   string   `json:"client_id"`
+	ClientName string   `json:"client_name"`
+	ClientHost string   `json:"client_host,omitempty"`
+	Resource   string   `json:"resource"`
+	Scopes     []string `json:"scopes"`
+	Locations  []string `json:"location_ids"`
+	// AuthorizationDetails bind the tools, HiddenTools are those that the person unticked.
+	AuthorizationDetails json.RawMessage `json:"authorization_details,omitempty"`
+	HiddenTools          []string        `json:"hidden_tools,omitempty"`
+
 	CreatedAt   time.Time  `json:"created_at"`
 	LastUsedAt  *time.Time `json:"last_used_at,omitempty"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
@@ -124,11 +131,19 @@ type Connection struct {
 	EndedReason string     `json:"ended_reason,omitempty"`
 }
 
-// Connections lists connections: of one person when email is set, live ones unless all is.
-func (a *Admin) Connections(ctx context.Context, email string, all bool) ([]Connection, error) {
-	f := connection.Filter{Ended: all}
-	if email != "" {
-		p, err := a.person(ctx, email)
+// ConnectionFilter says which connections to list. Empty fields do not narrow.
+type ConnectionFilter struct {
+	// User is an e-mail address, Client an id or a part of a name, Host the verified host of a client's description.
+	User, Client, Host string
+	// All lists ended ones too.
+	All bool
+}
+
+// Connections lists connections, the newest first.
+func (a *Admin) Connections(ctx context.Context, q ConnectionFilter) ([]Connection, error) {
+	f := connection.Filter{Client: q.Client, Host: q.Host, Ended: q.All}
+	if q.User != "" {
+		p, err := a.person(ctx, q.User)
 		if err != nil {
 			return nil, err
 		}
@@ -140,12 +155,14 @@ func (a *Admin) Connections(ctx context.Context, email string, all bool) ([]Conn
 	}
 	out := make([]Connection, len(list))
 	for i := range list {
-		out[i] = connectionOf(&list[i])
+		if out[i], err = connectionOf(&list[i]); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
 
-func connectionOf(c *connection.Connection) Connection {
+func connectionOf(c *connection.Connection) (Connection, error) {
 	out := Connection{ID: c.ID, User: c.UserEmail, ClientID: c.Client.ID, ClientName: c.Client.Name, ClientHost: c.Client.Host,
 		Resource: c.Resource, Scopes: c.Scopes, CreatedAt: c.CreatedAt, ExpiresAt: c.ExpiresAt, EndedAt: c.EndedAt, EndedReason: c.EndedReason}
 	for _, l := range c.Locations {
@@ -154,10 +171,25 @@ func connectionOf(c *connection.Connection) Connection {
 	if c.LastUsed != nil {
 		out.LastUsedAt = &c.LastUsed.At
 	}
-	return out
+	out.HiddenTools = c.HiddenTools
+	if c.Tools.Open() {
+		return out, nil
+	}
+	var err error
+	out.AuthorizationDetails, err = c.Tools.Details(c.Resource)
+	return out, err
 }
 
 // EndConnection ends a connection.
 func (a *Admin) EndConnection(ctx context.Context, id string) error {
-	return missing(a.c.connections.End(ctx, id), "connection", id, "connection list --all")
+	err := missing(a.c.connections.End(ctx, id), "connection", id, "connection list --all")
+	if err != nil {
+		return err
+	}
+	entry := audit.Entry{Action: audit.ConnectionEnded, ConnectionID: id}
+	if list, err := a.c.connections.ListAll(ctx, connection.Filter{ID: id, Ended: true}); err == nil && len(list) == 1 {
+		entry.PersonID, entry.ClientID = list[0].UserID, list[0].Client.ID
+	}
+	a.record(ctx, entry)
+	return nil
 }

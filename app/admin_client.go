@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 )
 
@@ -42,8 +43,11 @@ type NewClient struct {
 	Confidential bool
 	JWKSURI      string
 	JWKS         []byte
-	// RequirePushed refuses authorization requests that the client did not push.
-	RequirePushed bool
+	// RequirePushed refuses authorization requests that the client did not push; DPoPBound demands a key for its tokens.
+	RequirePushed, DPoPBound bool
+	// What else is known of it; all may be empty.
+	ApplicationType, ClientURI, TOSURI, PolicyURI, SoftwareID, SoftwareVersion, Scope string
+	Contacts                                                                          []string
 	// Machine clients act by their own credentials; Asserted ones bring assertions of trusted issuers; Devices sign in by a
 	// code that people enter.
 	Machine, Asserted, Devices bool
@@ -51,24 +55,31 @@ type NewClient struct {
 
 // AddClient enters a client by hand. The secret, if there is one, is shown once.
 func (a *Admin) AddClient(ctx context.Context, n NewClient) (id, secret string, err error) {
-	return a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
-		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed,
-		Machine: n.Machine, Asserted: n.Asserted, Devices: n.Devices})
+	id, secret, err = a.c.clients.Add(ctx, connection.NewClient{Name: n.Name, RedirectURIs: n.RedirectURIs, Confidential: n.Confidential,
+		JWKSURI: n.JWKSURI, JWKS: n.JWKS, RequirePushed: n.RequirePushed, DPoPBound: n.DPoPBound, ApplicationType: n.ApplicationType,
+		ClientURI: n.ClientURI, TOSURI: n.TOSURI, PolicyURI: n.PolicyURI, SoftwareID: n.SoftwareID, SoftwareVersion: n.SoftwareVersion,
+		Scope: n.Scope, Contacts: n.Contacts, Machine: n.Machine, Asserted: n.Asserted, Devices: n.Devices})
+	return id, secret, a.recorded(ctx, err, audit.Entry{Action: audit.ClientAdded, ClientID: id, Detail: map[string]string{"name": n.Name}})
 }
 
 // BlockClient shuts a client out.
 func (a *Admin) BlockClient(ctx context.Context, id string) error {
-	return missingClient(a.c.clients.Block(ctx, id), id)
+	return a.recorded(ctx, missingClient(a.c.clients.Block(ctx, id), id), audit.Entry{Action: audit.ClientBlocked, ClientID: id})
 }
 
 // UnblockClient lets a client in again.
 func (a *Admin) UnblockClient(ctx context.Context, id string) error {
-	return missingClient(a.c.clients.Unblock(ctx, id), id)
+	return a.recorded(ctx, missingClient(a.c.clients.Unblock(ctx, id), id), audit.Entry{Action: audit.ClientUnblocked, ClientID: id})
 }
 
 // DeleteClient ends a client's connections and forgets it.
 func (a *Admin) DeleteClient(ctx context.Context, id string) error {
-	return missingClient(a.c.clients.Delete(ctx, id), id)
+	k, err := a.c.clients.Get(ctx, id)
+	if err != nil {
+		return missingClient(err, id)
+	}
+	err = missingClient(a.c.clients.Delete(ctx, id), id)
+	return a.recorded(ctx, err, audit.Entry{Action: audit.ClientDeleted, ClientID: id, Detail: map[string]string{"name": k.Name}})
 }
 
 func missingClient(err error, id string) error { return missing(err, "client", id, "client list") }
@@ -96,10 +107,17 @@ func (a *Admin) Keys(ctx context.Context) ([]Key, error) {
 	return out, nil
 }
 
-// RotateKeys makes the next key sign from now on.
-func (a *Admin) RotateKeys(ctx context.Context) error { return a.c.oauth.RotateKeys(ctx) }
+// RotateKeys makes the next key sign from now on: of one algorithm, or of all that there are keys of when it is empty.
+func (a *Admin) RotateKeys(ctx context.Context, algorithm string) error {
+	if algorithm == "" {
+		return a.recorded(ctx, a.c.oauth.RotateKeys(ctx), audit.Entry{Action: audit.KeyRotated})
+	}
+	err := missing(a.c.oauth.RotateKeys(ctx, algorithm), "signing key of the algorithm", algorithm, "keys list")
+	return a.recorded(ctx, err, audit.Entry{Action: audit.KeyRotated, Detail: map[string]string{"algorithm": algorithm}})
+}
 
 // DropKey drops a key at once.
 func (a *Admin) DropKey(ctx context.Context, kid string) error {
-	return missing(a.c.oauth.DropKey(ctx, kid), "signing key", kid, "keys list")
+	err := missing(a.c.oauth.DropKey(ctx, kid), "signing key", kid, "keys list")
+	return a.recorded(ctx, err, audit.Entry{Action: audit.KeyDropped, Detail: map[string]string{"key": kid}})
 }

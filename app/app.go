@@ -14,6 +14,7 @@ import (
 	"gatehouse/mcp"
 	"gatehouse/mcp/endpoint"
 	"gatehouse/mcp/tools"
+	"gatehouse/oauth"
 	"gatehouse/web"
 )
 
@@ -26,6 +27,7 @@ type App struct {
 	endpoint    *endpoint.Endpoint
 	refusals    refusals
 	stopping    atomic.Bool
+	stop        chan struct{} // closed when the program stops
 	stoppedJobs chan struct{}
 }
 
@@ -39,7 +41,7 @@ func New(ctx context.Context, cfg Config, bound, version string, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	a := &App{core: c, version: version}
+	a := &App{core: c, version: version, stop: make(chan struct{})}
 	if err := a.open(ctx); err != nil {
 		_ = c.close()
 		return nil, err
@@ -54,9 +56,10 @@ func (a *App) open(ctx context.Context) error {
 		return fmt.Errorf("signing keys: %w", err)
 	}
 	a.web, err = web.New(web.Deps{
-		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Accounts: a.accounts, Homes: a.homes,
-		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections}, Observer: observer{a.recorder}, Limiter: a.limiter,
-		Audit: a.audit, Issuers: a.issuers, Log: a.log, Now: a.now, Rand: a.rand,
+		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Tools: toolCatalog, Accounts: a.accounts, Homes: a.homes,
+		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections, a.accounts}, Observer: observer{a.recorder}, Limiter: a.limiter,
+		People:   web.People{Persons: a.accounts, Members: a.homes, Invitations: a.invitations, Upstream: a.upstream, Letters: letters{a.core}},
+		Stopping: a.stop, Clients: a.clients, Audit: a.audit, Issuers: a.issuers, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err
@@ -79,6 +82,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 	set, err := tools.New(tools.Deps{
 		Inventory: a.inventory, Limiter: a.limiter, CursorKey: cursorKey, Rand: a.rand,
 		ScopeDenied: func(_ context.Context, scopes string) error { return e.ScopeRefusal(scopes) },
+		StepUp:      a.stepUp(func(scopes string, demand oauth.StepUp) error { return e.StepUpRefusal(scopes, demand) }),
 	})
 	if err != nil {
 		return nil, err
@@ -90,8 +94,8 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 		return nil, fmt.Errorf("mcp server: %w", err)
 	}
 	cfg := endpoint.Config{
-		Profile:     endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
-		Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
+		Profile: endpoint.HomeProfile(a.set.publicURL, a.set.oauthOn, home.ScopeRead+" "+home.ScopeWrite, a.set.AllowedOrigins),
+		Stored:  a.db, CheckStored: a.oauth, Connections: a.db, Tokens: a.homes, Next: server, Address: a.address,
 		RequestID: func(w http.ResponseWriter) string { return w.Header().Get(echo.HeaderXRequestID) },
 		Observe:   a.observeEndpoint, Log: a.log, Now: a.now,
 	}

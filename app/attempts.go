@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/handshake"
 	"gatehouse/web"
@@ -14,6 +15,7 @@ import (
 type attempts struct {
 	handshakes  *handshake.Service
 	connections *connection.Service
+	people      *account.Service
 }
 
 // attemptsShown is how many attempts the page shows, each with its steps.
@@ -43,7 +45,7 @@ func (a attempts) AttemptsOf(ctx context.Context, userID string) ([]web.Attempt,
 
 // attemptOf puts an attempt into words. live says that its connection goes on.
 func attemptOf(a *handshake.Attempt, live bool) web.Attempt {
-	out := web.Attempt{App: a.ClientName, StartedAt: a.StartedAt, Ended: a.Ended() || a.Fetched() && !live}
+	out := web.Attempt{ID: a.ID, App: a.ClientName, StartedAt: a.StartedAt, Ended: a.Ended() || a.Fetched() && !live}
 	out.Failed, out.Done = a.Failed && !out.Ended, a.Done() && !out.Ended
 	for _, s := range a.Steps {
 		out.Steps = append(out.Steps, web.AttemptStep{Title: stepTitle(s.Step, s.OK), At: s.At, Failed: !s.OK, Reason: s.Reason, Advice: s.Advice,

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"gatehouse/app/account"
 	"gatehouse/app/fetch"
+	"gatehouse/app/mail"
 )
 
 // Config is everything that can be set. Each field is a flag of the command line and an environment variable
@@ -32,10 +34,13 @@ type Config struct {
 	LogLevel         string   `default:"info" enum:"debug,info,warn,error" env:"GATEHOUSE_LOG_LEVEL" help:"debug, info, warn or error."`
 	LogFormat        string   `enum:"text,json,auto" default:"auto" env:"GATEHOUSE_LOG_FORMAT" help:"text or json. Default: text on a terminal, else json."`
 
-	DynamicRegistration bool   `default:"true" negatable:"" env:"GATEHOUSE_DYNAMIC_REGISTRATION" help:"Let clients register themselves (RFC 7591)."`
-	ClientDocuments     bool   `default:"true" negatable:"" env:"GATEHOUSE_CLIENT_DOCUMENTS" help:"Accept clients whose id is the URL of their metadata document."`
-	SigningAlgorithm    string `default:"ES256" enum:"ES256,RS256,EdDSA" env:"GATEHOUSE_SIGNING_ALGORITHM" help:"Algorithm of access tokens: ES256, RS256 or EdDSA."`
-	SQLiteSyncFull      bool   `name:"sqlite-sync-full" env:"GATEHOUSE_SQLITE_SYNC_FULL" help:"Wait for the disk at every commit of SQLite."`
+	DynamicRegistration bool          `default:"true" negatable:"" env:"GATEHOUSE_DYNAMIC_REGISTRATION" help:"Let clients register themselves (RFC 7591)."`
+	ClientDocuments     bool          `default:"true" negatable:"" env:"GATEHOUSE_CLIENT_DOCUMENTS" help:"Accept clients whose id is the URL of their metadata document."`
+	SigningAlgorithm    string        `default:"ES256" enum:"ES256,RS256,EdDSA" env:"GATEHOUSE_SIGNING_ALGORITHM" help:"Algorithm of access tokens: ES256, RS256 or EdDSA."`
+	AccessTokenFormat   string        `default:"jwt" enum:"jwt,opaque" env:"GATEHOUSE_ACCESS_TOKEN_FORMAT" help:"Form of access tokens: jwt, or opaque (looked up in the database)."`
+	StepUp              string        `default:"off" enum:"off,writes" env:"GATEHOUSE_STEP_UP" help:"writes: apps may change things only while their person signed in with two factors or a passkey (RFC 9470). off: any sign-in will do."`
+	StepUpMaxAge        time.Duration `default:"0" env:"GATEHOUSE_STEP_UP_MAX_AGE" help:"With GATEHOUSE_STEP_UP=writes: how long ago that sign-in may be, as in 12h. 0: any time."`
+	SQLiteSyncFull      bool          `name:"sqlite-sync-full" env:"GATEHOUSE_SQLITE_SYNC_FULL" help:"Wait for the disk at every commit of SQLite."`
 
 	AccessTokenLife time.Duration `default:"1h" env:"GATEHOUSE_ACCESS_TOKEN_LIFE" help:"Life of an access token, as in 1h."`
 	RefreshLimit    time.Duration `default:"0" env:"GATEHOUSE_REFRESH_LIMIT" help:"Age at which a sign-in of an app ends however often it is used, as in 4320h. 0: never."`
@@ -45,7 +50,11 @@ type Config struct {
 	ReadsPerMinute  int           `default:"120" env:"GATEHOUSE_READS_PER_MINUTE" help:"Reading tool calls per connection or personal token."`
 	WritesPerMinute int           `default:"30" env:"GATEHOUSE_WRITES_PER_MINUTE" help:"Writing tool calls per connection or personal token."`
 
-	AuditKeep time.Duration `default:"8760h" env:"GATEHOUSE_AUDIT_KEEP" help:"How long the audit record is kept, as in 8760h (365 days)."`
+	SignUp        string        `default:"closed" enum:"closed,open,domain" env:"GATEHOUSE_SIGN_UP" help:"Who may make an account: closed (by invitation alone), open, or domain (addresses of GATEHOUSE_SIGN_UP_DOMAINS)."`
+	SignUpDomains []string      `env:"GATEHOUSE_SIGN_UP_DOMAINS" help:"E-mail domains whose owners may sign up, as in example.org."`
+	SMTPURL       string        `name:"smtp-url" env:"GATEHOUSE_SMTP_URL" help:"Mail server, as in smtp://user:password@mail.example:587?from=gatehouse@home.example, or smtps://. Without one, links are shown to be passed on by hand."`
+	DeletionWait  time.Duration `default:"168h" env:"GATEHOUSE_DELETION_WAIT" help:"Time between the wish to delete an account and its deletion."`
+	AuditKeep     time.Duration `default:"8760h" env:"GATEHOUSE_AUDIT_KEEP" help:"How long the audit record is kept, as in 8760h (365 days)."`
 
 	AdminEmail        string `env:"GATEHOUSE_ADMIN_EMAIL" help:"Makes the first administrator on a start with no person in the database."`
 	AdminPasswordFile string `env:"GATEHOUSE_ADMIN_PASSWORD_FILE" help:"File with the first administrator's password."`
@@ -58,6 +67,8 @@ type settings struct {
 	public    *url.URL
 	proxies   []*net.IPNet
 	allow     []fetch.Allowed
+	signUp    account.SignUpPolicy
+	smtp      *mail.Server // nil without mail
 	// oauthOn is false while the public URL is plain http beyond this computer (bearer tokens would travel readable).
 	oauthOn bool
 }
@@ -80,6 +91,7 @@ func (c Config) check(bound string) (*settings, error) {
 	note(checkListen(c.Listen))
 	note(s.setPublicURL(bound))
 	note(s.setNetworks())
+	note(s.setPeople())
 	if moreThanOne(c.SecretKey, c.SecretKeyFile, c.SecretKeyCommand) {
 		note(errors.New("more than one of GATEHOUSE_SECRET_KEY, GATEHOUSE_SECRET_KEY_FILE and GATEHOUSE_SECRET_KEY_COMMAND is set; keep one"))
 	}
@@ -91,6 +103,9 @@ func (c Config) check(bound string) (*settings, error) {
 	}
 	if c.RefreshLimit < 0 || c.RefreshGrace < 0 || c.RefreshGrace > 5*time.Minute {
 		note(errors.New("GATEHOUSE_REFRESH_LIMIT must not be negative and GATEHOUSE_REFRESH_GRACE between 0 and 5m"))
+	}
+	if c.StepUpMaxAge != 0 && (c.StepUp != "writes" || c.StepUpMaxAge < time.Minute) {
+		note(errors.New("GATEHOUSE_STEP_UP_MAX_AGE goes with GATEHOUSE_STEP_UP=writes and is 0 or at least 1m"))
 	}
 	if c.Argon2Memory < 19456 || c.Argon2Memory > 1<<20 || c.Argon2Time < 2 || c.Argon2Time > 20 {
 		note(errors.New("GATEHOUSE_ARGON2_MEMORY_KIB must be between 19456 and 1048576, GATEHOUSE_ARGON2_TIME between 2 and 20"))

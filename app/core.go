@@ -18,8 +18,12 @@ import (
 	"gatehouse/app/handshake"
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
+	"gatehouse/app/invitation"
 	"gatehouse/app/limit"
+	"gatehouse/app/mail"
+	"gatehouse/app/sealing"
 	"gatehouse/app/trust"
+	"gatehouse/app/upstream"
 	"gatehouse/db"
 	"gatehouse/oauth"
 )
@@ -44,6 +48,9 @@ type core struct {
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
 	recorder    *handshake.Recorder
+	invitations *invitation.Service
+	upstream    *upstream.Service
+	outbox      *mail.Outbox // nil without mail
 	audit       *audit.Service
 }
 
@@ -101,7 +108,7 @@ func (c *core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.buildPeople(); err != nil {
+	if err := c.buildPeople(sealer); err != nil {
 		return err
 	}
 	c.audit = audit.New(audit.Config{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log, Keep: c.set.AuditKeep})
@@ -110,7 +117,7 @@ func (c *core) build(ctx context.Context) error {
 	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
-	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located}
+	c.connections = &connection.Service{Store: c.db, Now: c.now, Scopes: c.scopeRules, Located: c.located, Tools: toolCatalog}
 	c.clients = &connection.Clients{Store: c.db, Now: c.now, Register: c.registerClient}
 	c.buildGrants()
 	c.inventory = inventory.New(inventory.Options{Store: c.db, Now: c.now, Rand: c.rand, PublicURL: c.set.publicURL})
@@ -122,7 +129,7 @@ func (c *core) derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, c.key, nil, "gatehouse "+purpose, 32)
 }
 
-func (c *core) buildPeople() error {
+func (c *core) buildPeople(sealer *sealing.Sealer) error {
 	lc := limit.Config{Now: c.now, Budgets: map[string]int{limit.Reads.Name: c.set.ReadsPerMinute, limit.Writes.Name: c.set.WritesPerMinute}}
 	if c.db.Dialect() == db.Postgres {
 		lc.Store = c.db
@@ -132,13 +139,17 @@ func (c *core) buildPeople() error {
 	c.accounts, err = account.New(account.Config{
 		Now: c.now, Rand: c.rand, Store: c.db, SignIns: limit.NewSignIns(c.now, c.db, c.limiter),
 		PublicURL: c.set.publicURL, BearerAllowed: c.set.oauthOn,
+		SignUp: c.set.signUp, DeletionWait: c.set.DeletionWait, Notify: c.notify,
 		Passwords: account.PasswordParams{MemoryKiB: c.set.Argon2Memory, Iterations: c.set.Argon2Time, Parallelism: 1},
+		Sealer:    sealer, Record: c.recordAccount,
 	})
 	if err != nil {
 		return err
 	}
-	c.homes, err = home.New(home.Config{Now: c.now, Rand: c.rand, Store: c.db})
-	return err
+	if c.homes, err = home.New(home.Config{Now: c.now, Rand: c.rand, Store: c.db}); err != nil {
+		return err
+	}
+	return c.buildWaysIn(sealer)
 }
 
 // newOAuth makes the authorization server. While OAuth is off it serves nothing, but the settings pages still read its
@@ -161,7 +172,9 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		DetailTypes:      []oauth.DetailType{toolDetails()},
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
+		OpenID: true, ACRValues: account.Strengths(),
 		Observe: c.observeOAuth, Now: c.now, Rand: c.rand, DeviceKey: deviceKey, Subjects: c.issuers,
 	}, oauth.Stores{Grants: c.db, Devices: c.db, Issuers: c.db, Clients: c.db, Requests: c.db, Codes: c.db, Tokens: c.db, Keys: c.db, Proofs: c.db})
 	if err != nil {
@@ -185,8 +198,11 @@ func (c *core) homeResource(issuer string) oauth.Resource {
 		Scopes: []oauth.Scope{
 			{Name: home.ScopeRead, Baseline: true},
 			{Name: home.ScopeWrite, Implies: []string{home.ScopeRead}},
+			{Name: oauth.ScopeGrantQuery, Reserved: true},
+			{Name: oauth.ScopeGrantRevoke, Reserved: true},
 		},
 		AccessTokenLife: c.set.AccessTokenLife, RefreshTokenLimit: c.set.RefreshLimit, RefreshGrace: &c.set.RefreshGrace,
+		OpaqueTokens: c.set.AccessTokenFormat == "opaque",
 	}
 }
 
@@ -197,7 +213,7 @@ func (c *core) scopeRules(resource string) []connection.ScopeRule {
 		}
 		var out []connection.ScopeRule
 		for _, s := range r.Scopes {
-			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies})
+			out = append(out, connection.ScopeRule{Name: s.Name, Implies: s.Implies, Identity: s.Identity, Reserved: s.Reserved})
 		}
 		return out
 	}

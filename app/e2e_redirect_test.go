@@ -237,7 +237,7 @@ var wrongRequests = []struct {
 	{"PK-3 plain base64", "invalid_request", []string{"code_challenge", strings.Repeat("a", 42) + "+"}},
 	{"AZ-6 malformed scope", "invalid_scope", []string{"scope", `home:read "x"`}},
 	{"AZ-6 scope not ASCII", "invalid_scope", []string{"scope", "home:réad"}},
-	{"AZ-7 only unknown scopes", "invalid_scope", []string{"scope", "openid email profile"}},
+	{"AZ-7 only unknown scopes", "invalid_scope", []string{"scope", "address email profile"}},
 	{"RI-1 unknown resource", "invalid_target", []string{"resource", "https://elsewhere.example/mcp"}},
 	{"RI-1 resource with fragment", "invalid_target", []string{"resource", "http://127.0.0.1/mcp#x"}},
 	{"RI-1 relative resource", "invalid_target", []string{"resource", "/mcp"}},

@@ -15,6 +15,7 @@ type job struct {
 func (a *App) jobs() []job {
 	return []job{
 		{"sweep", 10 * time.Minute, a.sweep},
+		{"deletions", time.Minute, a.deleteDue},
 		{"keys", 10 * time.Minute, a.maintainKeys},
 	}
 }
@@ -22,6 +23,12 @@ func (a *App) jobs() []job {
 // sweep deletes what has expired.
 func (a *App) sweep(ctx context.Context) error {
 	if err := a.accounts.Sweep(ctx); err != nil {
+		return err
+	}
+	if err := a.upstream.Sweep(ctx); err != nil {
+		return err
+	}
+	if err := a.db.SweepInvitations(ctx, a.now()); err != nil {
 		return err
 	}
 	if err := a.db.SweepWindows(ctx, a.now()); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"gatehouse/app/audit"
 	"gatehouse/app/handshake"
 	"gatehouse/app/home"
 	"gatehouse/mcp"
@@ -23,7 +24,8 @@ import (
 func (a *App) identifyCaller(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		c.SetRequest(r.WithContext(handshake.WithSource(r.Context(), c.RealIP(), r.UserAgent())))
+		ctx := handshake.WithSource(r.Context(), c.RealIP(), r.UserAgent())
+		c.SetRequest(r.WithContext(handshake.WithHTTPRequest(ctx, c.Response().Header().Get(echo.HeaderXRequestID))))
 		return next(c)
 	}
 }
@@ -33,6 +35,9 @@ func (c *core) observeOAuth(ctx context.Context, s oauth.Step) {
 	if s.Name == oauth.StepReuseDetected {
 		c.log.WarnContext(ctx, "an old refresh token was used again; its installation was ended", "client", s.ClientID, "user", s.UserID,
 			"connection", s.ConnectionID)
+		c.audit.Record(ctx, audit.Entry{Actor: audit.ActorClient, ActorID: s.ClientID, Action: audit.RefreshReused, PersonID: s.UserID,
+			ClientID: s.ClientID, ConnectionID: s.ConnectionID, Address: handshake.AddressFrom(ctx),
+			Detail: map[string]string{"installation": strings.TrimPrefix(s.Detail, "family ")}})
 	}
 	c.recorder.Observe(ctx, handshake.Step(s))
 }
@@ -55,7 +60,7 @@ func (o observer) ObserveEvent(ctx context.Context, e web.Event) {
 		step = e.Step
 	}
 	o.recorder.Record(ctx, handshake.Event{Step: step, OK: e.OK, ClientID: e.ClientID, RequestID: e.RequestID, UserID: e.UserID,
-		Detail: e.Detail, IP: e.Address, UserAgent: e.UserAgent})
+		Detail: e.Detail, IP: e.Address, UserAgent: e.UserAgent, HTTPRequest: e.HTTPRequestID})
 }
 
 // observeEndpoint takes the bearer step of /mcp.

@@ -53,6 +53,7 @@ func (a *App) serve(ctx context.Context, l net.Listener, out io.Writer) error {
 	defer stopJobs()
 	a.stoppedJobs = make(chan struct{})
 	go a.runJobs(jobs)
+	stopMail := a.runMail(jobs)
 	server := &http.Server{
 		Handler: a.echo, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
@@ -66,8 +67,10 @@ func (a *App) serve(ctx context.Context, l net.Listener, out io.Writer) error {
 	}
 	a.log.Info("stopping: requests under way are finished first")
 	a.stopping.Store(true)
+	close(a.stop)
 	stopJobs()
 	<-a.stoppedJobs
+	stopMail()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
@@ -89,6 +92,7 @@ func (a *App) announce(ctx context.Context, address string, out io.Writer) error
 		a.log.Warn("OAuth and personal tokens are off: the public URL is plain http beyond this computer, and tokens would travel readable; set GATEHOUSE_PUBLIC_URL to an https URL",
 			"public_url", a.set.publicURL)
 	}
+	a.announceSignUp(ctx)
 	a.log.Info("serving", "address", address, "public_url", a.set.publicURL, "database", a.db.Dialect(), "version", a.version)
 	fmt.Fprintf(out, "Gatehouse is ready at %s\n", a.set.publicURL)
 	if link != "" {

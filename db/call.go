@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -17,22 +18,29 @@ import (
 // aggregate: most connections have one to three locations, and rows need no decoding.
 //
 // The joins to the left run along primary keys alone, so that the cost does not grow with the tables.
-const selectPrincipal = `SELECT c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.expires_at,
-	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL
+const selectPrincipal = `SELECT ` + principalColumns + `
 		OR EXISTS (SELECT 1 FROM revoked_access_tokens r WHERE r.jti = ?)
 		OR EXISTS (SELECT 1 FROM clients k WHERE k.id = c.client_id AND k.blocked_at IS NOT NULL),
 	` + locationColumns + `
 	FROM connections c
-	JOIN families f ON f.id = ? AND f.connection_id = c.id
+	JOIN families f ON f.id = ? AND f.connection_id = c.id` + principalJoins + `
+	WHERE c.id = ?`
+
+// The parts that it shares with selectStored.
+const (
+	principalColumns = `c.user_id, u.name, c.client_id, c.scopes, c.hidden_tools, c.details, c.expires_at,
+	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL`
+	principalJoins = `
 	JOIN users u ON u.id = c.user_id
 	LEFT JOIN connection_locations cl ON cl.connection_id = c.id
 	LEFT JOIN members m ON m.location_id = cl.location_id AND m.user_id = c.user_id
-	LEFT JOIN locations l ON l.id = m.location_id AND l.deleted_at IS NULL
-	WHERE c.id = ?`
+	LEFT JOIN locations l ON l.id = m.location_id AND l.deleted_at IS NULL`
+)
 
 // connectionFacts are the columns that all rows of selectPrincipal share.
 type connectionFacts struct {
 	userID, userName, clientID, scopes, hidden string
+	details                                    *string
 	expires                                    *Timestamp
 	ended                                      bool
 }
@@ -55,10 +63,16 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 		return nil, fmt.Errorf("read principal: %w", err)
 	}
 	defer rows.Close()
+	return readPrincipal(rows, now, nil, func(*connectionFacts) (string, string) { return connectionID, familyID })
+}
+
+// readPrincipal reads the rows of selectPrincipal or selectStored. more are the columns between the facts of the
+// connection and those of the location; ids names connection and family once the first row was read.
+func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connectionFacts) (connectionID, familyID string)) (*home.Principal, error) {
 	var c connectionFacts
 	var l locationFacts
 	var p *home.Principal
-	dest := append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.expires, &c.ended}, l.columns()...)
+	dest := append(append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.details, &c.expires, &c.ended}, more...), l.columns()...)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
 			return nil, fmt.Errorf("read principal: %w", err)
@@ -67,7 +81,10 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 			if c.ended || c.expires != nil && !c.expires.T.After(now) {
 				return nil, oauth.ErrEnded
 			}
-			p = c.principal(connectionID, familyID)
+			var err error
+			if p, err = c.principal(ids(&c)); err != nil {
+				return nil, fmt.Errorf("read principal: %w", err)
+			}
 		}
 		if l.id.Valid {
 			p.Locations = append(p.Locations, l.access())
@@ -90,11 +107,14 @@ func sortAccess(list []home.Access) {
 	}
 }
 
-func (c *connectionFacts) principal(connectionID, familyID string) *home.Principal {
-	return &home.Principal{
+func (c *connectionFacts) principal(connectionID, familyID string) (*home.Principal, error) {
+	p := &home.Principal{
 		UserID: c.userID, UserName: c.userName, Actor: home.ActorConnection, ConnectionID: connectionID, FamilyID: familyID,
 		ClientID: c.clientID, Scopes: splitWords(c.scopes), HiddenTools: splitWords(c.hidden),
 	}
+	var err error
+	p.Tools, err = toolgrant.FromDetails(rawJSON(c.details))
+	return p, err
 }
 
 func (l *locationFacts) access() home.Access {

@@ -3,11 +3,13 @@ package db
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"gatehouse/app/connection"
+	"gatehouse/app/toolgrant"
 )
 
 // ListConnections implements connection.Store.
@@ -59,21 +61,27 @@ func (d *DB) connectionFilter(f connection.Filter, now time.Time) (string, []any
 	if f.ClientID != "" {
 		conditions, args = append(conditions, "c.client_id = ?"), append(args, f.ClientID)
 	}
+	if f.Client != "" {
+		conditions, args = append(conditions, `(c.client_id = ? OR lower(k.name) LIKE ? ESCAPE '\')`), append(args, f.Client, contains(f.Client))
+	}
+	if f.Host != "" {
+		conditions, args = append(conditions, "k.host = ?"), append(args, strings.ToLower(f.Host))
+	}
 	if !f.Ended {
 		conditions = append(conditions, "c.ended_at IS NULL", "(c.expires_at IS NULL OR c.expires_at > ?)")
 		args = append(args, d.ts(now))
 	}
 	order := " ORDER BY c.created_at DESC, c.id DESC"
 	if f.Limit > 0 {
-		order += fmt.Sprintf(" LIMIT %d", f.Limit)
+		order += fmt.Sprintf(" LIMIT %d OFFSET %d", f.Limit, f.Offset)
 	}
-	possible := (f.UserID == "" || isID(f.UserID)) && (f.ID == "" || isID(f.ID)) && isText(f.ClientID)
+	possible := (f.UserID == "" || isID(f.UserID)) && (f.ID == "" || isID(f.ID)) && isText(f.ClientID) && isText(f.Client) && isText(f.Host)
 	return strings.Join(conditions, " AND ") + order, args, possible
 }
 
 func (d *DB) readConnections(ctx context.Context, where string, args []any) ([]connection.Connection, error) {
 	rows, err := d.r(ctx).Raw(`SELECT c.id, c.user_id, u.name, u.email, c.client_id, coalesce(k.name, ''), coalesce(k.kind, ''),
-		coalesce(k.host, ''), k.blocked_at IS NOT NULL, c.resource, c.scopes, c.hidden_tools, c.created_at, c.updated_at,
+		coalesce(k.host, ''), k.blocked_at IS NOT NULL, c.resource, c.scopes, c.hidden_tools, c.details, c.created_at, c.updated_at,
 		c.expires_at, c.ended_at, coalesce(c.ended_reason, '')
 		FROM connections c JOIN users u ON u.id = c.user_id LEFT JOIN clients k ON k.id = c.client_id WHERE `+where, args...).Rows()
 	if err != nil {
@@ -84,14 +92,18 @@ func (d *DB) readConnections(ctx context.Context, where string, args []any) ([]c
 	for rows.Next() {
 		var c connection.Connection
 		var scopes, hidden string
+		var details *string
 		var created, updated Timestamp
 		var expires, ended *Timestamp
 		if err := rows.Scan(&c.ID, &c.UserID, &c.UserName, &c.UserEmail, &c.Client.ID, &c.Client.Name, &c.Client.Kind, &c.Client.Host,
-			&c.Client.Blocked, &c.Resource, &scopes, &hidden, &created, &updated, &expires, &ended, &c.EndedReason); err != nil {
+			&c.Client.Blocked, &c.Resource, &scopes, &hidden, &details, &created, &updated, &expires, &ended, &c.EndedReason); err != nil {
 			return nil, err
 		}
 		c.Scopes, c.HiddenTools = splitWords(scopes), splitWords(hidden)
 		c.CreatedAt, c.UpdatedAt, c.ExpiresAt, c.EndedAt = created.T, updated.T, expires.ptr(), ended.ptr()
+		if c.Tools, err = toolgrant.FromDetails(rawJSON(details)); err != nil {
+			return nil, err
+		}
 		out = append(out, c)
 	}
 	return out, rows.Err()
@@ -170,11 +182,11 @@ func (d *DB) MemberLocations(ctx context.Context, userID string) ([]connection.L
 	return out, wrap("list locations", rows.Err())
 }
 
-const editConnection = `UPDATE connections SET scopes = ?, hidden_tools = ?, terms = ?, updated_at = ?
-	WHERE id = ? AND user_id = ? AND ended_at IS NULL`
+const editConnection = `UPDATE connections SET scopes = ?, hidden_tools = ?, terms = ?, details = ?, expires_at = ?, updated_at = ?
+	WHERE id = ? AND user_id = ? AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`
 
 // EditConnection implements connection.Store.
-func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection.Edit, now time.Time) error {
+func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection.Edit, resource string, now time.Time) error {
 	if !isID(id) || !isID(userID) {
 		return connection.ErrNotFound
 	}
@@ -182,8 +194,15 @@ func (d *DB) EditConnection(ctx context.Context, userID, id string, e connection
 	if err != nil {
 		return wrap("edit connection", err)
 	}
+	var details json.RawMessage
+	if !e.Tools.Open() {
+		if details, err = e.Tools.Details(resource); err != nil {
+			return wrap("edit connection", err)
+		}
+	}
 	err = d.rawTx(ctx, []string{editConnection, clearLocations, addLocation}, func(ctx context.Context, st []*sql.Stmt) error {
-		n, err := changed(ctx, st[0], joinWords(e.Scopes), joinWords(e.Terms.HiddenTools), string(terms), d.ts(now), id, userID)
+		n, err := changed(ctx, st[0], joinWords(e.Scopes), joinWords(e.Terms.HiddenTools), string(terms), rawText(details), d.tsPtr(e.ExpiresAt),
+			d.ts(now), id, userID, d.ts(now))
 		if err != nil {
 			return err
 		}

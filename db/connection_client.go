@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -24,10 +25,86 @@ func (d *DB) ListKnownClients(ctx context.Context, now time.Time) ([]connection.
 	}
 	out := make([]connection.KnownClient, len(clients))
 	for i, c := range clients {
-		out[i] = connection.KnownClient{
-			ID: c.ID, Kind: string(c.Kind), Name: c.Name, Host: c.Host, Public: c.Public(), RedirectURIs: slices.Clone(c.RedirectURIs),
-			BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt, Connections: live[c.ID],
+		out[i] = knownClient(c, live[c.ID])
+	}
+	return out, nil
+}
+
+func knownClient(c *oauth.Client, connections int) connection.KnownClient {
+	k := connection.KnownClient{
+		ID: c.ID, Kind: string(c.Kind), Name: c.Name, Host: c.Host, Public: c.Public(), RedirectURIs: slices.Clone(c.RedirectURIs),
+		BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt, Connections: connections,
+		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI,
+		Scope: c.Scope, ApplicationType: c.ApplicationType, Contacts: c.Contacts, AuthMethods: c.AuthMethods, GrantTypes: c.GrantTypes,
+		JWKSURI: c.JWKSURI, HasKeys: c.JWKS != nil, RequirePushed: c.RequirePushed, DPoPBound: c.DPoPBound,
+	}
+	if c.Document != nil {
+		k.FetchedAt = &c.Document.FetchedAt
+	}
+	return k
+}
+
+// FindKnownClients implements connection.ClientStore.
+func (d *DB) FindKnownClients(ctx context.Context, f connection.ClientFilter, now time.Time) ([]connection.KnownClient, error) {
+	if !isText(f.Text) || !isText(f.Kind) {
+		return nil, nil
+	}
+	q := d.r(ctx).Table("clients").Select(clientColumns).Order("last_seen_at DESC, id").Limit(f.Limit).Offset(f.Offset)
+	if f.Text != "" {
+		q = q.Where(`id = ? OR host = ? OR lower(name) LIKE ? ESCAPE '\'`, f.Text, strings.ToLower(f.Text), contains(f.Text))
+	}
+	if f.Kind != "" {
+		q = q.Where("kind = ?", f.Kind)
+	}
+	if f.Blocked {
+		q = q.Where("blocked_at IS NOT NULL")
+	}
+	rows, err := q.Rows()
+	if err != nil {
+		return nil, wrap("list clients", err)
+	}
+	defer rows.Close()
+	var clients []*oauth.Client
+	for rows.Next() {
+		c, err := scanClient(rows)
+		if err != nil {
+			return nil, wrap("list clients", err)
 		}
+		clients = append(clients, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, wrap("list clients", err)
+	}
+	return d.withConnections(ctx, clients, now)
+}
+
+// KnownClient implements connection.ClientStore.
+func (d *DB) KnownClient(ctx context.Context, id string, now time.Time) (*connection.KnownClient, error) {
+	c, err := d.Client(ctx, id)
+	if errors.Is(err, oauth.ErrNotFound) {
+		return nil, connection.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.withConnections(ctx, []*oauth.Client{c}, now)
+	if err != nil {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// withConnections adds the number of live connections to each client.
+func (d *DB) withConnections(ctx context.Context, clients []*oauth.Client, now time.Time) ([]connection.KnownClient, error) {
+	out := make([]connection.KnownClient, len(clients))
+	for i, c := range clients {
+		var n int
+		err := d.queryRow(ctx, `SELECT count(*) FROM connections WHERE client_id = ? AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+			[]any{c.ID, d.ts(now)}, &n)
+		if err != nil {
+			return nil, wrap("count connections", err)
+		}
+		out[i] = knownClient(c, n)
 	}
 	return out, nil
 }

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"gatehouse/app/account"
 	"gatehouse/app/connection"
+	"gatehouse/app/toolgrant"
 	"gatehouse/db"
 	"gatehouse/db/dbtest"
 	"gatehouse/oauth"
@@ -17,9 +22,12 @@ func connections(d *db.DB, clock *dbtest.Clock) *connection.Service {
 	return &connection.Service{
 		Store: d, Now: clock.Now,
 		Scopes: func(string) []connection.ScopeRule {
-			return []connection.ScopeRule{{Name: "home:read"}, {Name: "home:write", Implies: []string{"home:read"}}}
+			return []connection.ScopeRule{{Name: "home:read"}, {Name: "home:write", Implies: []string{"home:read"}}, {Name: "reserved", Reserved: true}}
 		},
 		Located: func(resource string) bool { return resource == testResource },
+		Tools: func(string) toolgrant.Catalog {
+			return toolgrant.Catalog{{Name: "thing_find", Arguments: []toolgrant.Argument{{Name: "limit", Kind: toolgrant.Number}, {Name: "words", Kind: toolgrant.String}}}, {Name: "thing_move", Write: true}}
+		},
 	}
 }
 
@@ -80,15 +88,24 @@ func TestConnectionEdit(t *testing.T) {
 		if err := service.Edit(ctx, bob, c.ID, good); !errors.Is(err, connection.ErrNotFound) {
 			t.Errorf("somebody else's connection: %v", err)
 		}
+		past, long := clock.Now(), toolgrant.Rule{}
+		for i := range 20 {
+			long.Values = append(long.Values, strings.Repeat(string(rune('a'+i)), 180))
+		}
 		bad := map[string]connection.Edit{
 			"scope":        {Terms: good.Terms},
 			"location":     {Scopes: good.Scopes, Terms: connection.Terms{Locations: []string{foreign}}},
 			"locations":    {Scopes: good.Scopes, Terms: connection.Terms{Locations: []string{"x"}}},
 			"hidden_tools": {Scopes: good.Scopes, Terms: connection.Terms{Locations: homes, HiddenTools: []string{"a b"}}},
+			"expires":      {Scopes: good.Scopes, Terms: good.Terms, ExpiresAt: &past},
+			"scope ":       {Scopes: []string{"reserved"}, Terms: good.Terms},
+			"tool":         {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Listed: true}},
+			"tool  ":       {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Limits: map[string]map[string]toolgrant.Rule{"thing_find": {"words": long}}}},
+			"tool ":        {Scopes: good.Scopes, Terms: good.Terms, Tools: &toolgrant.Grant{Listed: true, Tools: []string{"thing_eat"}}},
 		}
 		for field, e := range bad {
 			var refusal *connection.Invalid
-			if err := service.Edit(ctx, ada, c.ID, e); !errors.As(err, &refusal) || refusal.Field != field {
+			if err := service.Edit(ctx, ada, c.ID, e); !errors.As(err, &refusal) || refusal.Field != strings.TrimSpace(field) {
 				t.Errorf("editing with a bad %s gives %v", field, err)
 			}
 		}
@@ -105,6 +122,52 @@ func TestConnectionEdit(t *testing.T) {
 		}
 		if p, err = d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now()); err != nil || !slices.Equal(p.Scopes, []string{"home:read", "home:write"}) {
 			t.Errorf("write does not imply read: %+v, %v", p, err)
+		}
+		five, until := 5.0, clock.Now().Add(time.Hour)
+		good.Tools, good.ExpiresAt = &toolgrant.Grant{Limits: map[string]map[string]toolgrant.Rule{"thing_find": {"limit": {Maximum: &five}}}}, &until
+		good.Terms.HiddenTools = nil
+		if err := service.Edit(ctx, ada, c.ID, good); err != nil {
+			t.Fatal(err)
+		}
+		p, err = d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now())
+		if err != nil || !p.Tools.Limited("thing_find") || p.Tools.Listed {
+			t.Errorf("RA-3 the next call sees the tools %+v, %v", p, err)
+		}
+		list, err := service.List(ctx, ada)
+		if err != nil || len(list) != 1 || list[0].ExpiresAt == nil || !list[0].ExpiresAt.Equal(until) || !list[0].Tools.Limited("thing_find") {
+			t.Errorf("CS-4 the list shows %+v, %v", list, err)
+		}
+		if grant, err := d.Grant(ctx, c.ID); err != nil || string(grant.Details) != `[{"type":"mcp_tools","locations":["`+testResource+`"],"limits":{"thing_find":{"limit":{"maximum":5}}}}]` {
+			t.Errorf("RA-2 the client is told %s, %v", grant.Details, err)
+		}
+		good.Tools, good.ExpiresAt = nil, nil
+		if err := service.Edit(ctx, ada, c.ID, good); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", until); err != nil || p.Tools != nil {
+			t.Errorf("after limits and end were lifted: %+v, %v", p, err)
+		}
+	})
+}
+
+func TestTokenOfAFormSentTwice(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB, clock *dbtest.Clock) {
+		s := seed{t, d}
+		ada, _, homes := s.home(clock, 1)
+		row := account.TokenRow{Hash: oauth.HashSecret("secret"), PersonalToken: account.PersonalToken{
+			ID: uuid.NewString(), UserID: ada, Name: "Script", Lookup: "abcdefgh", Scope: account.TokenRead, LocationIDs: homes, CreatedAt: clock.Now(),
+		}}
+		allow := func(account.TokenFacts) error { return nil }
+		if err := d.InsertToken(t.Context(), row, allow); err != nil {
+			t.Fatal(err)
+		}
+		row.ID = uuid.NewString()
+		if err := d.InsertToken(t.Context(), row, allow); !errors.Is(err, account.ErrRepeated) {
+			t.Errorf("the same secret again: %v", err)
+		}
+		if list, err := d.TokensOf(t.Context(), ada); err != nil || len(list) != 1 {
+			t.Errorf("%d tokens, %v", len(list), err)
 		}
 	})
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"time"
-
-	"gorm.io/gorm"
 
 	"gatehouse/app/handshake"
 )
@@ -15,17 +14,60 @@ import (
 // two attempts for the first two requests of one app.
 const handshakeLock = 0x68616e64
 
+// The statements of a recording, by position. Steps come with every sign-in and exchange, so they are prepared.
+const (
+	stLockHandshakes = iota
+	stAttemptOfRequest
+	stAttemptOfConnection
+	stAttemptOfClient
+	stAttemptOfSource
+	stHasStep
+	stOpenAttempt
+	stAdvanceAttempt
+	stAddStep
+)
+
+// compatible keeps an event away from an attempt that is another client's, another request's or another person's.
+const compatible = ` AND (client_id = '' OR ? = '' OR client_id = ?) AND (request_id = '' OR ? = '' OR request_id = ?)
+	AND (user_id = '' OR ? = '' OR user_id = ?)`
+
+const latestAttempt = ` ORDER BY last_at DESC, id DESC LIMIT 1`
+
+var handshakeTexts = []string{
+	`SELECT id FROM handshake_attempts WHERE request_id = ?` + latestAttempt,
+	`SELECT id FROM handshake_attempts WHERE connection_id = ?` + latestAttempt,
+	`SELECT id FROM handshake_attempts WHERE client_id = ? AND last_at >= ?` + compatible + latestAttempt,
+	`SELECT id FROM handshake_attempts WHERE source = ? AND last_at >= ? AND connection_id = ''` + compatible + latestAttempt,
+	`SELECT EXISTS (SELECT 1 FROM handshake_steps WHERE attempt_id = ? AND step = ?)`,
+	`INSERT INTO handshake_attempts (id, started_at, last_at, source, ip, user_agent, client_id, client_name,
+		request_id, connection_id, user_id, resource, reached, failed, reason, steps)
+		VALUES (?, ?, ?, ?, ?, ?, '', '', '', '', '', '', '', ?, '', 0)`,
+	`UPDATE handshake_attempts SET steps = steps + 1, last_at = ?, failed = ?, reason = ?,
+		reached = CASE WHEN CAST(? AS text) = '' THEN reached ELSE CAST(? AS text) END,
+		client_id = coalesce(nullif(client_id, ''), ?),
+		client_name = coalesce(nullif(client_name, ''), nullif(CAST(? AS text), ''), (SELECT name FROM clients WHERE id = ?), ''),
+		request_id = coalesce(nullif(request_id, ''), ?), connection_id = coalesce(nullif(connection_id, ''), ?),
+		user_id = coalesce(nullif(user_id, ''), ?), resource = coalesce(nullif(resource, ''), ?)
+		WHERE id = ? AND steps < ? RETURNING steps`,
+	`INSERT INTO handshake_steps (attempt_id, position, at, step, ok, check_name, reason, detail, milliseconds, http_request)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+}
+
 // SaveHandshakes implements handshake.Store. Steps of one attempt may come from several processes, so they are tied
 // here and not in memory.
 func (d *DB) SaveHandshakes(ctx context.Context, events []handshake.Event, newID func(at time.Time) (string, error)) error {
-	err := d.tx(ctx, func(tx *gorm.DB) error {
+	lock := `SELECT 1`
+	if d.dialect == Postgres {
+		lock = `SELECT pg_advisory_xact_lock(` + strconv.Itoa(handshakeLock) + `)`
+	}
+	err := d.rawTx(ctx, append([]string{lock}, handshakeTexts...), func(ctx context.Context, st []*sql.Stmt) error {
 		if d.dialect == Postgres {
-			if err := tx.Exec(`SELECT pg_advisory_xact_lock(?)`, handshakeLock).Error; err != nil {
+			if _, err := st[stLockHandshakes].ExecContext(ctx); err != nil {
 				return err
 			}
 		}
 		for i := range events {
-			if err := d.saveHandshake(tx, &events[i], newID); err != nil {
+			if err := d.saveHandshake(ctx, st, &events[i], newID); err != nil {
 				return err
 			}
 		}
@@ -34,61 +76,47 @@ func (d *DB) SaveHandshakes(ctx context.Context, events []handshake.Event, newID
 	return wrap("record connection attempt", err)
 }
 
-func (d *DB) saveHandshake(tx *gorm.DB, e *handshake.Event, newID func(at time.Time) (string, error)) error {
-	id, err := d.attemptOf(tx, e)
+func (d *DB) saveHandshake(ctx context.Context, st []*sql.Stmt, e *handshake.Event, newID func(at time.Time) (string, error)) error {
+	id, err := d.attemptOf(ctx, st, e)
 	switch {
 	case err != nil:
 		return err
 	case id == "" && !e.Opens():
 		return nil
 	case id == "":
-		id, err = d.openAttempt(tx, e, newID)
-	default:
+		id, err = d.openAttempt(ctx, st, e, newID)
+	case e.Once():
 		var known bool
-		if known, err = d.hasStep(tx, id, e); known {
+		if err = st[stHasStep].QueryRowContext(ctx, id, e.Step).Scan(&known); known {
 			return nil
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return d.addStep(tx, id, e)
+	return d.addStep(ctx, st, id, e)
 }
-
-// hasStep reports whether a step that is kept once is there already.
-func (d *DB) hasStep(tx *gorm.DB, id string, e *handshake.Event) (bool, error) {
-	if !e.Once() {
-		return false, nil
-	}
-	var has bool
-	err := tx.Raw(`SELECT EXISTS (SELECT 1 FROM handshake_steps WHERE attempt_id = ? AND step = ?)`, id, e.Step).Row().Scan(&has)
-	return has, err
-}
-
-// compatible keeps an event away from an attempt that is another client's, another request's or another person's.
-const compatible = ` AND (client_id = '' OR ? = '' OR client_id = ?) AND (request_id = '' OR ? = '' OR request_id = ?)
-	AND (user_id = '' OR ? = '' OR user_id = ?)`
 
 // attemptOf finds the attempt that an event belongs to; empty when there is none. The firmest tie goes first.
-func (d *DB) attemptOf(tx *gorm.DB, e *handshake.Event) (string, error) {
+func (d *DB) attemptOf(ctx context.Context, st []*sql.Stmt, e *handshake.Event) (string, error) {
 	fits := []any{e.ClientID, e.ClientID, e.RequestID, e.RequestID, e.UserID, e.UserID}
 	since := d.ts(e.At.Add(-handshake.Window))
 	ties := []struct {
 		known bool
-		where string
+		st    int
 		args  []any
 	}{
-		{e.RequestID != "", `request_id = ?`, []any{e.RequestID}},
-		{e.ConnectionID != "", `connection_id = ?`, []any{e.ConnectionID}},
-		{e.ClientID != "" && !e.SharedClient(), `client_id = ? AND last_at >= ?` + compatible, append([]any{e.ClientID, since}, fits...)},
-		{e.IP != "", `source = ? AND last_at >= ? AND connection_id = ''` + compatible, append([]any{e.Source(), since}, fits...)},
+		{e.RequestID != "", stAttemptOfRequest, []any{e.RequestID}},
+		{e.ConnectionID != "", stAttemptOfConnection, []any{e.ConnectionID}},
+		{e.ClientID != "" && !e.SharedClient(), stAttemptOfClient, append([]any{e.ClientID, since}, fits...)},
+		{e.IP != "", stAttemptOfSource, append([]any{e.Source(), since}, fits...)},
 	}
 	for _, tie := range ties {
 		if !tie.known {
 			continue
 		}
 		var id string
-		err := tx.Raw(`SELECT id FROM handshake_attempts WHERE `+tie.where+` ORDER BY last_at DESC, id DESC LIMIT 1`, tie.args...).Row().Scan(&id)
+		err := st[tie.st].QueryRowContext(ctx, tie.args...).Scan(&id)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return id, err
 		}
@@ -96,39 +124,32 @@ func (d *DB) attemptOf(tx *gorm.DB, e *handshake.Event) (string, error) {
 	return "", nil
 }
 
-func (d *DB) openAttempt(tx *gorm.DB, e *handshake.Event, newID func(at time.Time) (string, error)) (string, error) {
+func (d *DB) openAttempt(ctx context.Context, st []*sql.Stmt, e *handshake.Event, newID func(at time.Time) (string, error)) (string, error) {
 	id, err := newID(e.At)
 	if err != nil {
 		return "", err
 	}
-	err = tx.Exec(`INSERT INTO handshake_attempts (id, started_at, last_at, source, ip, user_agent, client_id, client_name,
-		request_id, connection_id, user_id, resource, reached, failed, reason, steps)
-		VALUES (?, ?, ?, ?, ?, ?, '', '', '', '', '', '', '', ?, '', 0)`,
-		id, d.ts(e.At), d.ts(e.At), e.Source(), e.IP, e.UserAgent, false).Error
+	_, err = st[stOpenAttempt].ExecContext(ctx, id, d.ts(e.At), d.ts(e.At), e.Source(), e.IP, e.UserAgent, false)
 	return id, err
 }
 
 // addStep writes the step and what the attempt learns from it: ids not known before, and how it stands now.
-func (d *DB) addStep(tx *gorm.DB, attempt string, e *handshake.Event) error {
+func (d *DB) addStep(ctx context.Context, st []*sql.Stmt, attempt string, e *handshake.Event) error {
+	reached := ""
+	if e.OK {
+		reached = e.Step
+	}
 	var position int
-	err := tx.Raw(`UPDATE handshake_attempts SET steps = steps + 1, last_at = ?, failed = ?, reason = ?,
-		reached = CASE WHEN ? THEN ? ELSE reached END,
-		client_id = coalesce(nullif(client_id, ''), ?),
-		client_name = coalesce(nullif(client_name, ''), nullif(?, ''), (SELECT name FROM clients WHERE id = ?), ''),
-		request_id = coalesce(nullif(request_id, ''), ?), connection_id = coalesce(nullif(connection_id, ''), ?),
-		user_id = coalesce(nullif(user_id, ''), ?), resource = coalesce(nullif(resource, ''), ?)
-		WHERE id = ? AND steps < ? RETURNING steps`,
-		d.ts(e.At), !e.OK, e.Reason, e.OK, e.Step, e.ClientID, e.ClientName, e.ClientID, e.RequestID, e.ConnectionID, e.UserID, e.Resource,
-		attempt, handshake.MaxSteps).Row().Scan(&position)
+	err := st[stAdvanceAttempt].QueryRowContext(ctx, d.ts(e.At), !e.OK, e.Reason, reached, reached, e.ClientID, e.ClientName, e.ClientID,
+		e.RequestID, e.ConnectionID, e.UserID, e.Resource, attempt, handshake.MaxSteps).Scan(&position)
 	if errors.Is(err, sql.ErrNoRows) { // full: the attempt stays as it is
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return tx.Exec(`INSERT INTO handshake_steps (attempt_id, position, at, step, ok, check_name, reason, detail, milliseconds)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		attempt, position, d.ts(e.At), e.Step, e.OK, e.Check, e.Reason, e.Detail, e.Duration.Milliseconds()).Error
+	_, err = st[stAddStep].ExecContext(ctx, attempt, position, d.ts(e.At), e.Step, e.OK, e.Check, e.Reason, e.Detail, e.Duration.Milliseconds(), e.HTTPRequest)
+	return err
 }
 
 const attemptColumns = `id, started_at, last_at, ip, user_agent, client_id, client_name, request_id, connection_id, user_id,
@@ -141,53 +162,6 @@ func scanAttempt(row scanner) (handshake.Attempt, error) {
 		&a.Resource, &a.Reached, &a.Failed, &a.Reason)
 	a.StartedAt, a.LastAt = started.T, last.T
 	return a, err
-}
-
-// Handshakes implements handshake.Store.
-func (d *DB) Handshakes(ctx context.Context, f handshake.Filter) ([]handshake.Attempt, error) {
-	q := d.r(ctx).Table("handshake_attempts").Select(attemptColumns).Order("last_at DESC, id DESC")
-	if f.UserID != "" {
-		q = q.Where("user_id = ?", f.UserID)
-	}
-	if f.Limit > 0 {
-		q = q.Limit(f.Limit)
-	}
-	rows, err := q.Rows()
-	if err != nil {
-		return nil, wrap("list connection attempts", err)
-	}
-	defer rows.Close()
-	var out []handshake.Attempt
-	for rows.Next() {
-		a, err := scanAttempt(rows)
-		if err != nil {
-			return nil, wrap("list connection attempts", err)
-		}
-		out = append(out, a)
-	}
-	return out, wrap("list connection attempts", rows.Err())
-}
-
-// Handshake implements handshake.Store.
-func (d *DB) Handshake(ctx context.Context, id string) (*handshake.Attempt, error) {
-	where := "request_id = ?"
-	if isID(id) {
-		where = "id = ?"
-	}
-	if id == "" || !isText(id) {
-		return nil, handshake.ErrNotFound
-	}
-	a, err := scanAttempt(d.r(ctx).Raw(`SELECT `+attemptColumns+` FROM handshake_attempts WHERE `+where, id).Row())
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, handshake.ErrNotFound
-	}
-	if err != nil {
-		return nil, wrap("read connection attempt", err)
-	}
-	if a.Steps, err = d.handshakeSteps(ctx, a.ID); err != nil {
-		return nil, wrap("read connection attempt", err)
-	}
-	return &a, nil
 }
 
 func (d *DB) handshakeSteps(ctx context.Context, attempt string) ([]handshake.AttemptStep, error) {

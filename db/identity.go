@@ -158,10 +158,13 @@ func (d *DB) WaysInOf(ctx context.Context, userID string) (account.WaysIn, error
 	return waysIn(d.r(ctx), userID)
 }
 
+// waysIn counts the identities of issuers at which one can sign in; others only name the person.
 func waysIn(tx *gorm.DB, userID string) (account.WaysIn, error) {
 	var w account.WaysIn
-	row := tx.Raw(`SELECT u.password_hash <> '', (SELECT count(*) FROM identities i WHERE i.user_id = u.id) FROM users u WHERE u.id = ?`, userID).Row()
-	if err := row.Scan(&w.Password, &w.Identities); err != nil {
+	row := tx.Raw(`SELECT u.password_hash <> '', (SELECT count(*) FROM identities i
+		JOIN identity_providers p ON p.issuer = i.issuer WHERE i.user_id = u.id),
+		(SELECT count(*) FROM passkeys k WHERE k.user_id = u.id) FROM users u WHERE u.id = ?`, userID).Row()
+	if err := row.Scan(&w.Password, &w.Identities, &w.Passkeys); err != nil {
 		return w, fmt.Errorf("read ways in: %w", err)
 	}
 	return w, nil

@@ -33,6 +33,7 @@ type clientMetadata struct {
 	AssertionAlgorithm string          `json:"assertion_alg,omitempty"`
 	RequirePushed      bool            `json:"require_pushed,omitempty"`
 	DPoPBound          bool            `json:"dpop_bound,omitempty"`
+	IDTokenAlgorithm   string          `json:"id_token_alg,omitempty"`
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
@@ -52,7 +53,7 @@ func (d *DB) Client(ctx context.Context, id string) (*oauth.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := scanClient(st.QueryRowContext(ctx, id))
+	c, err := scanClient(st.QueryRowContext(d.brief(ctx), id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -94,7 +95,7 @@ func (m *clientMetadata) fill(c *oauth.Client) {
 	c.TOSURI, c.PolicyURI, c.SoftwareID, c.SoftwareVersion = m.TOSURI, m.PolicyURI, m.SoftwareID, m.SoftwareVersion
 	c.Contacts, c.DPoPBound = m.Contacts, m.DPoPBound
 	c.JWKS, c.JWKSURI, c.AssertionAlgorithm = m.JWKS, m.JWKSURI, m.AssertionAlgorithm
-	c.RequirePushed = m.RequirePushed
+	c.RequirePushed, c.IDTokenAlgorithm = m.RequirePushed, m.IDTokenAlgorithm
 }
 
 func metadataOf(c *oauth.Client) clientMetadata {
@@ -103,7 +104,7 @@ func metadataOf(c *oauth.Client) clientMetadata {
 		Scope: c.Scope, ApplicationType: c.ApplicationType, ClientURI: c.ClientURI, LogoURI: c.LogoURI,
 		TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 		Contacts: c.Contacts, DPoPBound: c.DPoPBound, JWKS: c.JWKS, JWKSURI: c.JWKSURI, AssertionAlgorithm: c.AssertionAlgorithm,
-		RequirePushed: c.RequirePushed,
+		RequirePushed: c.RequirePushed, IDTokenAlgorithm: c.IDTokenAlgorithm,
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 const selectLineage = `SELECT t.family_id, t.parent_hash, t.successor_hash, t.successor_sealed, t.created_at, t.rotated_at, t.expires_at,
-	f.connection_id, f.device_hint, f.scopes, f.created_at, f.last_used_at, f.ended_at, f.ended_reason, f.key_thumbprint,
+	f.connection_id, f.device_hint, f.scopes, f.created_at, f.last_used_at, f.ended_at, f.ended_reason, f.key_thumbprint, f.acr, f.auth_time,
 	c.user_id, c.client_id, c.resource, c.scopes, c.terms, c.expires_at, c.created_at, c.updated_at, c.ended_at, c.ended_reason,
-	s.successor_hash IS NOT NULL, u.disabled_at IS NOT NULL
+	s.successor_hash IS NOT NULL, u.disabled_at IS NOT NULL, f.details, c.details
 	FROM refresh_tokens t JOIN families f ON f.id = t.family_id JOIN connections c ON c.id = f.connection_id
 	JOIN users u ON u.id = c.user_id LEFT JOIN refresh_tokens s ON s.hash = t.successor_hash
 	WHERE t.hash = ?`
@@ -23,14 +23,14 @@ func (d *DB) Lineage(ctx context.Context, hash []byte) (*oauth.Lineage, error) {
 	var l oauth.Lineage
 	t, f, c := &l.Token, &l.Family, &l.Connection
 	var tCreated, tExpires, fCreated, cCreated, cUpdated Timestamp
-	var tRotated, fUsed, fEnded, cExpires, cEnded *Timestamp
-	var fReason, cReason, terms *string
+	var fAuth, tRotated, fUsed, fEnded, cExpires, cEnded *Timestamp
+	var fReason, cReason, terms, fDetails, cDetails *string
 	var scopes, granted string
 	err := d.queryRow(ctx, selectLineage, []any{hash},
 		&t.FamilyID, &t.ParentHash, &t.SuccessorHash, &t.SuccessorSealed, &tCreated, &tRotated, &tExpires,
-		&f.ConnectionID, &f.DeviceHint, &granted, &fCreated, &fUsed, &fEnded, &fReason, &f.KeyThumbprint,
+		&f.ConnectionID, &f.DeviceHint, &granted, &fCreated, &fUsed, &fEnded, &fReason, &f.KeyThumbprint, &f.ACR, &fAuth,
 		&c.UserID, &c.ClientID, &c.Resource, &scopes, &terms, &cExpires, &cCreated, &cUpdated, &cEnded, &cReason,
-		&l.SuccessorUsed, &l.UserDisabled)
+		&l.SuccessorUsed, &l.UserDisabled, &fDetails, &cDetails)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -38,7 +38,8 @@ func (d *DB) Lineage(ctx context.Context, hash []byte) (*oauth.Lineage, error) {
 		return nil, fmt.Errorf("read refresh token: %w", err)
 	}
 	t.Hash, t.CreatedAt, t.RotatedAt, t.ExpiresAt = hash, tCreated.T, tRotated.ptr(), tExpires.T
-	f.Scopes = splitWords(granted)
+	f.Scopes, f.AuthTime = splitWords(granted), timeOf(fAuth)
+	f.Details, c.Details = rawJSON(fDetails), rawJSON(cDetails)
 	f.ID, f.CreatedAt, f.LastUsedAt, f.EndedAt, f.EndedReason = t.FamilyID, fCreated.T, fUsed.ptr(), fEnded.ptr(), deref(fReason)
 	c.ID, c.Scopes, c.Terms, c.ExpiresAt = f.ConnectionID, splitWords(scopes), rawJSON(terms), cExpires.ptr()
 	c.CreatedAt, c.UpdatedAt, c.LastUsedAt = cCreated.T, cUpdated.T, f.LastUsedAt

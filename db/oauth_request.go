@@ -38,12 +38,13 @@ func (d *DB) requestRow(r *oauth.AuthorizationRequest, parameters string) []any 
 func (d *DB) Request(ctx context.Context, id string) (*oauth.AuthorizationRequest, error) {
 	r := oauth.AuthorizationRequest{ID: id}
 	var parameters string
+	var decidedBy *string
 	var created, expires Timestamp
 	var decided *Timestamp
 	var outcome *string
-	err := d.queryRow(ctx, `SELECT parameters, client_id, pushed, created_at, expires_at, decided_at, outcome
+	err := d.queryRow(ctx, `SELECT parameters, client_id, pushed, created_at, expires_at, decided_at, outcome, decided_by, answer_sealed
 		FROM authorization_requests WHERE id_hash = ?`, []any{oauth.HashSecret(id)},
-		&parameters, &r.ClientID, &r.Pushed, &created, &expires, &decided, &outcome)
+		&parameters, &r.ClientID, &r.Pushed, &created, &expires, &decided, &outcome, &decidedBy, &r.AnswerSealed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
@@ -54,15 +55,17 @@ func (d *DB) Request(ctx context.Context, id string) (*oauth.AuthorizationReques
 		return nil, fmt.Errorf("read request: parameters: %w", err)
 	}
 	r.CreatedAt, r.ExpiresAt, r.DecidedAt, r.Outcome = created.T, expires.T, decided.ptr(), deref(outcome)
+	r.DecidedBy = deref(decidedBy)
 	return &r, nil
 }
 
 const (
-	decideRequest = `UPDATE authorization_requests SET decided_at = ?, outcome = ? WHERE id_hash = ? AND decided_at IS NULL`
+	decideRequest = `UPDATE authorization_requests SET decided_at = ?, outcome = ?, decided_by = ?, answer_sealed = ? WHERE id_hash = ? AND decided_at IS NULL`
 	hasRequest    = `SELECT EXISTS (SELECT 1 FROM authorization_requests WHERE id_hash = ?)`
 	insertCode    = `INSERT INTO authorization_codes (hash, request_id, user_id, client_id, resource, scopes, terms,
-		connection_expires_at, redirect_uri, code_challenge, auth_time, issued_at, expires_at, key_thumbprint)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		connection_expires_at, redirect_uri, code_challenge, auth_time, issued_at, expires_at, key_thumbprint, nonce, acr, amr,
+		details, grant_action, grant_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // holdSession finds a session and keeps it from ending until the transaction does: whoever ends it meanwhile waits, and
@@ -91,13 +94,17 @@ func held(ctx context.Context, st *sql.Stmt, sessionID, userID string) error {
 // DecideRequest implements oauth.RequestStore.
 func (d *DB) DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *oauth.AuthorizationCode) error {
 	hash := oauth.HashSecret(id)
+	var by, answer any
+	if code != nil {
+		by, answer = emptyNull(code.SignIn), nullBytes(code.AnswerSealed)
+	}
 	err := d.rawTx(ctx, []string{decideRequest, hasRequest, insertCode, d.holdSession()}, func(ctx context.Context, st []*sql.Stmt) error {
 		if code != nil && code.SignIn != "" {
 			if err := held(ctx, st[3], code.SignIn, code.Approval.UserID); err != nil {
 				return err
 			}
 		}
-		n, err := changed(ctx, st[0], d.ts(at), outcome, hash)
+		n, err := changed(ctx, st[0], d.ts(at), outcome, by, answer, hash)
 		if err != nil {
 			return err
 		}
@@ -110,7 +117,8 @@ func (d *DB) DecideRequest(ctx context.Context, id, outcome string, at time.Time
 		a := code.Approval
 		_, err = st[2].ExecContext(ctx, code.Hash, code.RequestID, a.UserID, a.ClientID, a.Resource, joinWords(a.Scopes),
 			rawText(a.Terms), d.tsPtr(a.ExpiresAt), code.RedirectURI, code.CodeChallenge,
-			d.ts(code.AuthTime), d.ts(code.IssuedAt), d.ts(code.ExpiresAt), code.KeyThumbprint)
+			d.ts(code.AuthTime), d.ts(code.IssuedAt), d.ts(code.ExpiresAt), code.KeyThumbprint, code.Nonce, code.ACR, joinWords(code.AMR),
+			rawText(a.Details), a.GrantAction, emptyNull(a.GrantID))
 		return err
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"gatehouse/oauth"
 )
 
-const selectStanding = `SELECT c.scopes, c.expires_at,
+const selectStanding = `SELECT c.scopes, c.details, c.expires_at,
 	c.ended_at IS NOT NULL OR f.ended_at IS NOT NULL OR u.disabled_at IS NOT NULL
 		OR EXISTS (SELECT 1 FROM revoked_access_tokens r WHERE r.jti = ?)
 		OR EXISTS (SELECT 1 FROM clients k WHERE k.id = c.client_id AND k.blocked_at IS NOT NULL)
@@ -23,14 +23,15 @@ func (d *DB) Standing(ctx context.Context, connectionID, familyID, jti string) (
 	}
 	var s oauth.Standing
 	var scopes string
+	var details *string
 	var expires *Timestamp
-	err := d.queryRow(ctx, selectStanding, []any{jti, familyID, connectionID}, &scopes, &expires, &s.Ended)
+	err := d.queryRow(ctx, selectStanding, []any{jti, familyID, connectionID}, &scopes, &details, &expires, &s.Ended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what a token stands on: %w", err)
 	}
-	s.Scopes, s.ExpiresAt = splitWords(scopes), expires.ptr()
+	s.Scopes, s.Details, s.ExpiresAt = splitWords(scopes), rawJSON(details), expires.ptr()
 	return &s, nil
 }

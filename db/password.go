@@ -31,19 +31,25 @@ func (d *DB) changePassword(tx *gorm.DB, c account.PasswordChange) error {
 	if c.OldHash != "" && u.PasswordHash != c.OldHash {
 		return account.ErrNotFound
 	}
+	if c.Forget {
+		if err := forgetFactors(tx, c.UserID, true); err != nil {
+			return err
+		}
+	}
+	if c.Short {
+		on, err := hasCodes(tx, c.UserID)
+		if err != nil {
+			return err
+		}
+		if !on {
+			return account.ErrShortPassword
+		}
+	}
 	now := d.ts(c.At)
-	res := tx.Exec(`UPDATE users SET password_hash = ?, password_changed_at = ?, updated_at = ? WHERE id = ?`, c.NewHash, now, now, c.UserID)
+	res := tx.Exec(`UPDATE users SET password_hash = ?, password_short = ?, password_changed_at = ?, updated_at = ? WHERE id = ?`,
+		c.NewHash, c.Short, now, now, c.UserID)
 	if err := one(res, account.ErrNotFound); err != nil {
 		return err
 	}
-	if err := d.endAccess(tx, c.UserID, "", account.TokenEndedByUser, c.At); err != nil {
-		return err
-	}
-	if c.Session == nil {
-		return nil
-	}
-	if err := tx.Create(newSessionRow(*c.Session)).Error; err != nil {
-		return fmt.Errorf("insert session: %w", err)
-	}
-	return nil
+	return d.startOver(tx, c.UserID, c.Session, c.At)
 }

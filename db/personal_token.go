@@ -60,6 +60,14 @@ func (d *DB) InsertToken(ctx context.Context, t account.TokenRow, allow func(acc
 		if err := sessionLives(tx, t.SessionID, t.UserID); err != nil {
 			return err
 		}
+		var repeated bool
+		if err := tx.Raw(`SELECT EXISTS (SELECT 1 FROM personal_tokens WHERE user_id = ? AND lookup = ? AND hash = ?)`, t.UserID, t.Lookup, t.Hash).
+			Scan(&repeated).Error; err != nil {
+			return fmt.Errorf("look for the token: %w", err)
+		}
+		if repeated {
+			return account.ErrRepeated
+		}
 		facts, err := d.tokenFacts(tx, t)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (d *DB) rawTxOnce(ctx context.Context, texts []string, fn func(ctx context.
 	for i := range st {
 		st[i] = tx.StmtContext(ctx, st[i])
 	}
-	if err := fn(ctx, st); err != nil {
+	if err := fn(d.brief(ctx), st); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -130,4 +130,12 @@ func cleanText(s string) string {
 		return s
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
+}
+
+// tsOrNull is ts for nullable parameters whose zero means none.
+func (d *DB) tsOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return d.ts(t)
 }

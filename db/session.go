@@ -48,15 +48,15 @@ func (d *DB) InsertSession(ctx context.Context, n account.NewSession, passwordHa
 		if u.PasswordHash != passwordHash {
 			return account.ErrNotFound
 		}
-		if err := tx.Create(newSessionRow(n)).Error; err != nil {
-			return fmt.Errorf("insert session: %w", err)
+		if err := passwordSuffices(tx, n.UserID); err != nil {
+			return err
 		}
-		return nil
+		return insertSession(tx, n)
 	})
 }
 
 const sessionColumns = `s.id, s.user_id, s.auth_time, s.amr, s.created_at, s.last_seen_at, s.expires_at, s.ip, s.user_agent,
-	u.email, u.name, u.locale, u.is_admin, u.password_changed_at, u.created_at
+	u.email, u.name, u.locale, u.is_admin, u.password_changed_at, u.created_at, u.deletion_due_at
 	FROM sessions s JOIN users u ON u.id = s.user_id
 	WHERE u.disabled_at IS NULL AND s.expires_at > ? AND s.last_seen_at > ?`
 
@@ -64,8 +64,9 @@ func scanSession(scan func(...any) error) (*account.Session, error) {
 	var s account.Session
 	var amr string
 	var authTime, created, seen, expires, changed, joined Timestamp
+	var deletion *Timestamp
 	err := scan(&s.ID, &s.UserID, &authTime, &amr, &created, &seen, &expires, &s.IP, &s.UserAgent,
-		&s.Person.Email, &s.Person.Name, &s.Person.Locale, &s.Person.Admin, &changed, &joined)
+		&s.Person.Email, &s.Person.Name, &s.Person.Locale, &s.Person.Admin, &changed, &joined, &deletion)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, account.ErrNotFound
 	}
@@ -75,6 +76,7 @@ func scanSession(scan func(...any) error) (*account.Session, error) {
 	s.AuthTime, s.CreatedAt, s.LastSeenAt, s.ExpiresAt = authTime.T, created.T, seen.T, expires.T
 	s.AMR = splitWords(amr)
 	s.Person.ID, s.Person.PasswordChangedAt, s.Person.CreatedAt = s.UserID, changed.T, joined.T
+	s.Person.DeletionDueAt = deletion.ptr()
 	return &s, nil
 }
 
@@ -115,14 +117,43 @@ func (d *DB) TouchSession(ctx context.Context, id string, now, before time.Time)
 }
 
 // RenewSession implements account.SessionStore.
-func (d *DB) RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, amr []string, passwordHash string) error {
-	if !isID(id) {
+func (d *DB) RenewSession(ctx context.Context, r account.Renewal, passwordHash string, code *account.UsedCode) error {
+	return d.tx(ctx, func(tx *gorm.DB) error {
+		u, err := d.lockUser(tx, r.UserID)
+		if err != nil {
+			return err
+		}
+		if u.PasswordHash != passwordHash {
+			return account.ErrNotFound
+		}
+		if code != nil {
+			err = d.useCodeOf(tx, r.UserID, *code, r.AuthTime)
+		} else {
+			err = passwordSuffices(tx, r.UserID)
+		}
+		if err != nil {
+			return err
+		}
+		return d.renewSession(tx, r)
+	})
+}
+
+// passwordSuffices gives ErrNotFound for a person with a second factor.
+func passwordSuffices(tx *gorm.DB, userID string) error {
+	on, err := hasCodes(tx, userID)
+	if err == nil && on {
+		err = account.ErrNotFound
+	}
+	return err
+}
+
+func (d *DB) renewSession(tx *gorm.DB, r account.Renewal) error {
+	if !isID(r.SessionID) {
 		return account.ErrNotFound
 	}
-	t := d.ts(authTime)
-	res := d.w(ctx).Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, amr = ?, last_seen_at = ?, updated_at = ?
-		WHERE id = ? AND secret_hash = ? AND user_id IN (SELECT id FROM users WHERE password_hash = ? AND disabled_at IS NULL)`,
-		newHash, t, joinWords(amr), t, t, id, oldHash, passwordHash)
+	t := d.ts(r.AuthTime)
+	res := tx.Exec(`UPDATE sessions SET secret_hash = ?, auth_time = ?, amr = ?, last_seen_at = ?, updated_at = ?
+		WHERE id = ? AND secret_hash = ? AND user_id = ?`, r.NewHash, t, joinWords(r.AMR), t, t, r.SessionID, r.OldHash, r.UserID)
 	return one(res, account.ErrNotFound)
 }
 
@@ -156,6 +187,9 @@ func (d *DB) SweepAccounts(ctx context.Context, now, idleSince time.Time) error 
 	}
 	if err := d.w(ctx).Exec(`DELETE FROM one_time_links WHERE expires_at <= ?`, d.ts(now)).Error; err != nil {
 		return fmt.Errorf("sweep links: %w", err)
+	}
+	if err := d.w(ctx).Exec(`DELETE FROM address_links WHERE expires_at <= ?`, d.ts(now)).Error; err != nil {
+		return fmt.Errorf("sweep address links: %w", err)
 	}
 	return nil
 }

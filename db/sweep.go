@@ -16,12 +16,13 @@ const (
 	keepProofs        = 5 * time.Minute // room for clocks of processes that differ
 	keepUnusedClients = 72 * time.Hour
 	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
-	keepAssertions    = 5 * time.Minute  // longer than clocks may differ
+	keepAccess        = 5 * time.Minute
+	keepAssertions    = 5 * time.Minute // longer than clocks may differ
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, Assertions, Pushed, Proofs, Devices, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, AccessTokens, Assertions, Pushed, Proofs, Devices, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -39,6 +40,7 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Codes, expired("authorization_codes", "hash"), now.Add(-keepCodes)},
 		{&s.RefreshTokens, expired("refresh_tokens", "hash"), now.Add(-keepRefreshTokens)},
 		{&s.RevokedTokens, expired("revoked_access_tokens", "jti"), now.Add(-keepRevoked)},
+		{&s.AccessTokens, expired("access_tokens", "hash"), now.Add(-keepAccess)},
 		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
 		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
 		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},

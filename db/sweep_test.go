@@ -28,6 +28,10 @@ func TestSweepOAuth(t *testing.T) {
 		if err := d.RevokeAccessToken(ctx, "jti", clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
+		stored := &oauth.StoredToken{Hash: randomBytes(), ID: "s", FamilyID: r.FamilyID, IssuedAt: clock.Now(), ExpiresAt: clock.Now().Add(time.Hour)}
+		if err := d.SaveAccessToken(ctx, stored); err != nil {
+			t.Fatal(err)
+		}
 		if err := d.UseProof(ctx, []byte("proof"), clock.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +56,7 @@ func TestSweepOAuth(t *testing.T) {
 		}
 		sweep(5*time.Minute, db.Swept{})
 		sweep(25*time.Minute, db.Swept{Assertions: 1, Pushed: 1, Proofs: 1})
-		sweep(time.Hour, db.Swept{Requests: 2, RevokedTokens: 1, Connections: 1})
+		sweep(time.Hour, db.Swept{Requests: 2, RevokedTokens: 1, AccessTokens: 1, Connections: 1})
 		sweep(24*time.Hour, db.Swept{Codes: 2})
 		if _, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "j", clock.Now()); err != nil {
 			t.Errorf("the living connection gives %v", err)

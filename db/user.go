@@ -22,7 +22,10 @@ type userRow struct {
 	IsAdmin           bool
 	PasswordHash      string
 	PasswordChangedAt Timestamp
+	PasswordShort     bool
 	DisabledAt        *Timestamp
+	EmailVerifiedAt   *Timestamp
+	DeletionDueAt     *Timestamp
 	CreatedAt         Timestamp `gorm:"autoCreateTime:false"`
 	UpdatedAt         Timestamp `gorm:"autoUpdateTime:false"`
 }
@@ -33,6 +36,7 @@ func (userRow) TableName() string { return "users" }
 func (r *userRow) person() account.Person {
 	return account.Person{
 		ID: r.ID, Email: r.Email, Name: r.Name, Locale: r.Locale, Admin: r.IsAdmin, DisabledAt: r.DisabledAt.ptr(),
+		EmailVerifiedAt: r.EmailVerifiedAt.ptr(), DeletionDueAt: r.DeletionDueAt.ptr(),
 		PasswordChangedAt: r.PasswordChangedAt.T, CreatedAt: r.CreatedAt.T,
 	}
 }
@@ -55,10 +59,17 @@ func (d *DB) insertPerson(tx *gorm.DB, c account.Credentials, first account.Firs
 		ID: c.ID, Email: c.Email, Name: c.Name, Locale: c.Locale, IsAdmin: c.Admin, PasswordHash: c.PasswordHash,
 		PasswordChangedAt: at(c.PasswordChangedAt), CreatedAt: at(c.CreatedAt), UpdatedAt: at(c.CreatedAt),
 	}
+	if v := c.EmailVerifiedAt; v != nil {
+		t := at(*v)
+		row.EmailVerifiedAt = &t
+	}
 	if err := tx.Create(&row).Error; isUnique(err) {
 		return account.ErrEmailTaken
 	} else if err != nil {
 		return fmt.Errorf("insert person: %w", err)
+	}
+	if first.ID == "" { // they come into somebody else's
+		return nil
 	}
 	modules, _ := home.PresetModules(home.DefaultPreset)
 	l := home.StartLocation(first.ID, first.Name, first.TimeZone, first.Currency, c.CreatedAt)
@@ -103,34 +114,20 @@ func (d *DB) People(ctx context.Context) ([]account.Person, error) {
 	return out, nil
 }
 
-// DisablePerson implements account.PersonStore. Administrators are locked in order, so that two of them disabled at once
-// do not leave none.
+// DisablePerson implements account.PersonStore.
 func (d *DB) DisablePerson(ctx context.Context, id string, now time.Time) error {
 	if !isID(id) {
 		return account.ErrNotFound
 	}
 	return d.tx(ctx, func(tx *gorm.DB) error {
-		var admins []userRow
-		if err := d.locked(tx).Where("id = ? OR is_admin AND disabled_at IS NULL", id).Order("id").Find(&admins).Error; err != nil {
-			return fmt.Errorf("read administrators: %w", err)
+		last, err := d.lastAdministrator(tx, id)
+		if err != nil {
+			return err
 		}
-		found, others := false, 0
-		lastAdmin := false
-		for _, a := range admins {
-			switch {
-			case a.ID == id:
-				found, lastAdmin = true, a.IsAdmin && a.DisabledAt == nil
-			default:
-				others++
-			}
-		}
-		if !found {
-			return account.ErrNotFound
-		}
-		if lastAdmin && others == 0 {
+		if last {
 			return account.ErrLastAdmin
 		}
-		err := tx.Exec(`UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL`, d.ts(now), d.ts(now), id).Error
+		err = tx.Exec(`UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL`, d.ts(now), d.ts(now), id).Error
 		if err != nil {
 			return fmt.Errorf("disable person: %w", err)
 		}
@@ -161,6 +158,9 @@ func (d *DB) endAccess(tx *gorm.DB, userID, keepSession, reason string, now time
 	}{
 		{`DELETE FROM sessions WHERE user_id = ? AND CAST(id AS text) <> ?`, []any{userID, keepSession}},
 		{`DELETE FROM one_time_links WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM pending_sign_ins WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM passkey_ceremonies WHERE user_id = ?`, []any{userID}},
+		{`DELETE FROM address_links WHERE user_id = ?`, []any{userID}},
 		{`UPDATE personal_tokens SET revoked_at = ?, revoked_reason = ?, updated_at = ?
 			WHERE user_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
 			[]any{d.ts(now), reason, d.ts(now), userID, d.ts(now)}},

@@ -3,7 +3,7 @@ package oauth
 // JWT access tokens: RFC 9068 §2 (header and claims), RFC 7519 §4.1.
 //
 // Beside the claims of RFC 9068 a token carries cid (connection), fam (family) and, when a refresh asked for less than
-// the connection allows, nar. It holds no personal data beyond the subject's id (§6).
+// the connection allows, nar or dna. It holds no personal data beyond the subject's id (§6).
 
 import (
 	"context"
@@ -29,13 +29,22 @@ type AccessToken struct {
 	FamilyID     string
 	// Scopes are those of the token. Unless Narrowed, the connection's current scopes apply instead of them, wider or
 	// narrower; when Narrowed, the intersection of both.
-	Scopes    []string
-	Narrowed  bool
+	Scopes   []string
+	Narrowed bool
+	// Details are the authorization details of the token (RFC 9396 §9.1). Unless DetailsNarrowed, those of the connection
+	// apply instead of them; when DetailsNarrowed, both.
+	Details         json.RawMessage
+	DetailsNarrowed bool
+
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 	KeyID     string
 	// KeyThumbprint is the client's key that the token is bound to (cnf.jkt, RFC 9449 §6.1); empty for a bearer token.
 	KeyThumbprint string
+	// ACR is how strongly and AuthTime when the person signed in who approved this (RFC 9470 §6.2); zero for a family from
+	// before this was kept.
+	ACR      string
+	AuthTime time.Time
 }
 
 // accessClaims are the claims as they stand in the token.
@@ -52,8 +61,13 @@ type accessClaims struct {
 	ConnectionID string   `json:"cid"`
 	FamilyID     string   `json:"fam"`
 	Narrowed     bool     `json:"nar,omitempty"`
+	// Details are authorization_details (RFC 9396 §9.1); DetailsNarrowed says that they are fewer than the connection's.
+	Details         json.RawMessage `json:"authorization_details,omitempty"`
+	DetailsNarrowed bool            `json:"dna,omitempty"`
 	// Confirmation is how possession is proven (RFC 7800 §3.1).
 	Confirmation *confirmation `json:"cnf,omitempty"`
+	ACR          string        `json:"acr,omitempty"`
+	AuthTime     *int64        `json:"auth_time,omitempty"`
 }
 
 // confirmation names the key of the token's holder (RFC 9449 §6.1).
@@ -83,10 +97,6 @@ func (a *audience) UnmarshalJSON(data []byte) error {
 
 // mint makes an access token from what a grant proved and says when it expires.
 func (s *Server) mint(ctx context.Context, grant *tokenGrant) (string, time.Time, *Error) {
-	signer, err := s.keys.signer(ctx)
-	if err != nil {
-		return "", time.Time{}, storeFailure("find signing key", err)
-	}
 	now := s.now()
 	id, err := newUUID(s.cfg.Rand, now)
 	if err != nil {
@@ -97,11 +107,30 @@ func (s *Server) mint(ctx context.Context, grant *tokenGrant) (string, time.Time
 	if grant.ends != nil && grant.ends.Before(expires) {
 		expires = grant.ends.Truncate(time.Second)
 	}
+	if grant.resource.OpaqueTokens {
+		token, e := s.mintOpaque(ctx, grant, id, issued, expires)
+		return token, expires, e
+	}
+	token, e := s.mintJWT(ctx, grant, id, issued, expires)
+	return token, expires, e
+}
+
+func (s *Server) mintJWT(ctx context.Context, grant *tokenGrant, id string, issued, expires time.Time) (string, *Error) {
+	signer, err := s.keys.signer(ctx)
+	if err != nil {
+		return "", storeFailure("find signing key", err)
+	}
 	iat, exp := issued.Unix(), expires.Unix()
 	claims := accessClaims{
 		Issuer: s.cfg.Issuer, Subject: grant.userID, Audience: audience(grant.resource.URI), ClientID: grant.clientID,
 		Scope: formatScope(grant.scopes), ID: id, IssuedAt: &iat, ExpiresAt: &exp,
 		ConnectionID: grant.connectionID, FamilyID: grant.familyID, Narrowed: grant.narrowed,
+		Details: grant.details, DetailsNarrowed: grant.detailsNarrowed,
+		ACR: grant.acr,
+	}
+	if !grant.authTime.IsZero() {
+		signedIn := grant.authTime.Unix()
+		claims.AuthTime = &signedIn
 	}
 	if grant.keyThumbprint != "" {
 		claims.Confirmation = &confirmation{grant.keyThumbprint}
@@ -111,11 +140,11 @@ func (s *Server) mint(ctx context.Context, grant *tokenGrant) (string, time.Time
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
-		return "", time.Time{}, ServerError(err)
+		return "", ServerError(err)
 	}
 	token, err := signer.sign(payload)
 	if err != nil {
-		return "", time.Time{}, ServerError(err)
+		return "", ServerError(err)
 	}
-	return token, expires, nil
+	return token, nil
 }

@@ -128,7 +128,9 @@ func (s *Server) ResumeAuthorization(ctx context.Context, id string, who Resourc
 		return prompt, nil
 	}
 	if !request.ExpiresAt.After(s.now()) {
-		return nil, expiredRequest()
+		err := expiredRequest()
+		s.observeRefusal(ctx, StepAuthorize, request.Correlation(), who.UserID, request.ClientID, err)
+		return nil, err
 	}
 	r, err := s.checkAuthorization(ctx, request.Parameters, request.Pushed, who.SignedIn())
 	if errors.Is(err, errNeedsFetch) {
@@ -171,14 +173,23 @@ func expiredRequest() *Error {
 
 // next fills the prompt in and decides between sign-in and consent.
 func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationRequest, who ResourceOwner) error {
+	if err := r.checkGrantOwner(who); err != nil {
+		return err
+	}
 	silent := slices.Contains(r.prompt, "none")
-	demanded := who.SignedIn() && r.demandsSignIn(who, request.CreatedAt, s.now())
+	demanded := demandNothing
+	if who.SignedIn() {
+		demanded = s.demands(r, who, request.CreatedAt)
+	}
 	p.Next = NextConsent
-	if !who.SignedIn() || demanded {
+	if demanded == demandMore {
+		return r.redirectError(UnmetAuthentication().WithCheck("acr_values"))
+	} else if !who.SignedIn() || demanded != demandNothing {
 		if silent {
 			return r.redirectError(LoginRequired().WithCheck("prompt"))
 		}
-		p.Next, p.ReauthenticationDemanded = NextSignIn, demanded
+		p.Next, p.ReauthenticationDemanded = NextSignIn, demanded != demandNothing
+		p.StrongerDemanded = demanded == demandStronger || !who.SignedIn() && r.leastRank > 0
 	} else if silent {
 		return r.redirectError(ConsentRequired().WithCheck("prompt"))
 	}
@@ -189,6 +200,7 @@ func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationReques
 	p.RedirectLoopback = isLoopbackRedirect(r.redirectURI)
 	p.RedirectPrivateScheme = isPrivateScheme(r.redirectURI)
 	p.ScopeAsked, p.Requested, p.Offered = r.scopeAsked, r.requested, r.offered()
+	p.Details, p.GrantAction, p.Grant = r.details, r.grantAction, r.grant
 	return nil
 }
 

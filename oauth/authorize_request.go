@@ -8,12 +8,14 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // authorizeParameters are the parameters that may appear once at most. Others are ignored, however often they appear;
@@ -21,7 +23,7 @@ import (
 var authorizeParameters = []string{
 	"client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "code_challenge",
 	"code_challenge_method", "prompt", "max_age", "login_hint", "nonce", "request", "request_uri",
-	"dpop_jkt",
+	"dpop_jkt", "acr_values", "authorization_details", "grant_management_action", "grant_id",
 }
 
 // checkedRequest is an authorization request that passed every check.
@@ -39,6 +41,16 @@ type checkedRequest struct {
 	prompt        []string
 	maxAge        time.Duration // negative when absent
 	loginHint     string
+	nonce         string
+	// leastRank is the strength that acr_values demands, negative when it demands none.
+	leastRank int
+	// identityOnly says that the client wants to know who signs in and nothing else.
+	identityOnly bool
+	// details are the authorization details in normal form, nil for none.
+	details json.RawMessage
+	// grantAction is grant_management_action, and grant the connection of grant_id.
+	grantAction string
+	grant       *Connection
 }
 
 // checkAuthorization runs every check on the parameters. Errors are *Error until client and redirect URI are proven and
@@ -68,7 +80,7 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 	if client.RequirePushed && !pushed {
 		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
-	if refused := s.checkRest(r, params); refused != nil {
+	if refused := s.checkRest(ctx, r, params); refused != nil {
 		return nil, r.redirectError(refused)
 	}
 	return r, nil
@@ -111,7 +123,7 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 }
 
 // checkRest checks what is reported to the redirect URI.
-func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
+func (s *Server) checkRest(ctx context.Context, r *checkedRequest, params url.Values) *Error {
 	for _, name := range authorizeParameters {
 		if len(params[name]) > 1 {
 			return InvalidRequest("A parameter appears twice: " + name).WithCheck(name)
@@ -124,10 +136,21 @@ func (s *Server) checkRest(r *checkedRequest, params url.Values) *Error {
 		return e
 	}
 	r.challenge = params.Get("code_challenge")
+	if r.nonce = params.Get("nonce"); len(r.nonce) > maxNonce || !utf8.ValidString(r.nonce) || strings.ContainsRune(r.nonce, 0) {
+		return InvalidRequest("The nonce is too long or no text.").WithCheck("nonce")
+	}
+	r.leastRank = s.leastRank(params.Get("acr_values"))
 	if r.keyThumbprint = params.Get("dpop_jkt"); r.keyThumbprint != "" && !isThumbprint(r.keyThumbprint) { // RFC 9449 §10
 		return InvalidRequest("The dpop_jkt must be a SHA-256 thumbprint: 43 base64url characters.").WithCheck("dpop_jkt")
 	}
 	if e := s.checkTarget(r, params); e != nil {
+		return e
+	}
+	var e *Error
+	if r.details, e = s.readDetails(params.Get("authorization_details"), r.resource.URI); e != nil {
+		return e
+	}
+	if e := s.checkGrantAction(ctx, r, params); e != nil {
 		return e
 	}
 	return checkPrompt(r, params)
@@ -167,15 +190,24 @@ func (s *Server) checkTarget(r *checkedRequest, params url.Values) *Error {
 	if refused != nil {
 		return refused
 	}
-	chosen, refused := resource.chooseScopes(scopes)
-	if refused != nil {
+	if r.client.Kind != ClientRegistered { // to other clients reserved scopes are unknown ones
+		asked := len(scopes)
+		if scopes = slices.DeleteFunc(scopes, resource.reserved); len(scopes) == 0 && asked > 0 {
+			return InvalidScope("These scopes are not open to this client.").WithCheck("scope")
+		}
+	}
+	identity, rest := resource.splitIdentity(scopes)
+	chosen, refused := resource.chooseScopes(rest)
+	if refused != nil && len(identity) == 0 {
 		return refused
 	}
 	r.resource = resource
-	r.scopeAsked = slices.ContainsFunc(scopes, resource.Known)
+	r.scopeAsked = slices.ContainsFunc(rest, resource.Known)
 	if r.scopeAsked {
 		r.requested = chosen
 	}
+	r.identityOnly = len(identity) > 0 && !r.scopeAsked && !slices.ContainsFunc(params["resource"], func(v string) bool { return v != "" })
+	r.requested = append(r.requested, identity...)
 	return nil
 }
 
@@ -201,10 +233,22 @@ func checkPrompt(r *checkedRequest, params url.Values) *Error {
 // read only the baseline knew to ask for. What was asked is ticked, or the baseline when nothing was; more than the
 // baseline is never ticked beforehand for a client of which nothing is known. RFC 6749 §3.3 lets the granted scope
 // differ from the requested one; the token answer states it.
+//
+// Who somebody is, is offered only to clients that ask, and alone to those that ask for nothing else.
 func (r *checkedRequest) offered() []OfferedScope {
 	asked := r.resource.expand(r.requested)
 	var offered []OfferedScope
 	for _, scope := range r.resource.Scopes {
+		if scope.Identity {
+			if slices.Contains(asked, scope.Name) {
+				ticked := scope.Name == ScopeOpenID || r.client.Kind != ClientDynamic
+				offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
+			}
+			continue
+		}
+		if r.identityOnly || scope.Reserved && !slices.Contains(r.requested, scope.Name) {
+			continue
+		}
 		ticked := slices.Contains(asked, scope.Name) && (scope.Baseline || r.client.Kind != ClientDynamic)
 		if !r.scopeAsked {
 			ticked = scope.Baseline
@@ -212,13 +256,4 @@ func (r *checkedRequest) offered() []OfferedScope {
 		offered = append(offered, OfferedScope{Name: scope.Name, Ticked: ticked})
 	}
 	return offered
-}
-
-// demandsSignIn reports whether a signed-in person must sign in again for a request that came at the given time. A
-// sign-in after the request came always satisfies it.
-func (r *checkedRequest) demandsSignIn(who ResourceOwner, requested, now time.Time) bool {
-	if !who.AuthTime.Before(requested) {
-		return false
-	}
-	return slices.Contains(r.prompt, "login") || r.maxAge >= 0 && now.Sub(who.AuthTime) > r.maxAge
 }

@@ -62,6 +62,8 @@ type Client struct {
 	RequirePushed bool
 	// DPoPBound says that the client always wants tokens bound to a key (RFC 9449 §5.2).
 	DPoPBound bool
+	// IDTokenAlgorithm is the algorithm of the client's ID tokens; empty for RS256.
+	IDTokenAlgorithm string
 	// DeviceGrant says that an administrator allows the client the device grant (RFC 8628).
 	DeviceGrant bool
 	// Document is the state of the metadata document; nil for other kinds.

@@ -60,6 +60,14 @@ func (d *documents) limiter(stranger bool) *fetchLimiter {
 // a signed-in person or for a client that holds a connection: otherwise anybody could make this server send requests.
 // Errors are *Error, or errNeedsFetch.
 func (s *Server) lookupClient(ctx context.Context, id string, fetch bool) (*Client, error) {
+	c, err := s.findClient(ctx, id, fetch)
+	if e, ok := err.(*Error); ok {
+		e.ClientID = id
+	}
+	return c, err
+}
+
+func (s *Server) findClient(ctx context.Context, id string, fetch bool) (*Client, error) {
 	known, err := s.knownClient(ctx, id)
 	if err != nil {
 		return nil, err

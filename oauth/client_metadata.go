@@ -111,7 +111,7 @@ func (m clientMetadata) client(exceptions []string) (*Client, error) {
 	c := &Client{}
 	for _, read := range []func(*Client) error{
 		func(c *Client) error { return m.readRedirectURIs(c, exceptions) },
-		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readPushed, m.readBinding,
+		m.readGrants, m.readTexts, m.readURIs, m.readKeys, m.readPushed, m.readBinding, m.readIDTokenAlgorithm,
 	} {
 		if err := read(c); err != nil {
 			return nil, err

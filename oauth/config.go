@@ -18,7 +18,7 @@ import (
 const maxRefreshGrace = 300 * time.Second
 
 func (c *Config) check() error {
-	problems := []error{checkIssuer(c.Issuer), checkResources(c.Resources)}
+	problems := []error{checkIssuer(c.Issuer), checkResources(c.Resources), checkDetailTypes(c.DetailTypes)}
 	missing := func(absent bool, name string) {
 		if absent {
 			problems = append(problems, fmt.Errorf("%s is required", name))

@@ -26,6 +26,9 @@ type AuthorizationRequest struct {
 	DecidedAt *time.Time
 	// Outcome is OutcomeAllowed or OutcomeDenied once decided.
 	Outcome string
+	// DecidedBy is the sign-in that allowed the request, and AnswerSealed its answer, encrypted under a key derived from ID.
+	DecidedBy    string
+	AnswerSealed []byte
 }
 
 // PushedRequest is an authorization request that a client pushed and no browser has opened yet (RFC 9126).
@@ -63,8 +66,14 @@ type Approval struct {
 	// Terms are the approval's product-specific parts as the embedding program defines them; this package stores them
 	// with the code, hands them to the store at the exchange, and never looks inside.
 	Terms json.RawMessage
+	// Details are the granted authorization details (RFC 9396): a JSON array, or nil for none.
+	Details json.RawMessage
 	// ExpiresAt ends the connection; nil means until ended.
 	ExpiresAt *time.Time
+	// GrantAction is GrantCreate where the living connection, if any, is to end and a new one to begin.
+	GrantAction string
+	// GrantID, when set, is the connection that the approval is for: when that is no more, there is nothing to redeem.
+	GrantID string
 }
 
 // AuthorizationCode is an issued code with all it is bound to (OAuth 2.1 §4.1.2).
@@ -76,10 +85,18 @@ type AuthorizationCode struct {
 	CodeChallenge string
 	// KeyThumbprint is the dpop_jkt of the request: only the holder of that key can redeem the code (RFC 9449 §10).
 	KeyThumbprint string
-	AuthTime      time.Time
+	// Nonce is the client's, for the ID token.
+	Nonce    string
+	AuthTime time.Time
+	// ACR and AMR say how strongly and how the person signed in.
+	ACR string
+	AMR []string
 	// SignIn, when set, names the sign-in that decided. The store refuses a code whose sign-in has ended: a decision that
 	// was under way while the person signed out everywhere must not outlive that. It is not kept.
-	SignIn    string
+	SignIn string
+	// AnswerSealed goes to the request together with SignIn; see AuthorizationRequest. It is not kept here either.
+	AnswerSealed []byte
+
 	IssuedAt  time.Time
 	ExpiresAt time.Time
 	UsedAt    *time.Time
@@ -95,6 +112,7 @@ type Connection struct {
 	Resource    string
 	Scopes      []string
 	Terms       json.RawMessage
+	Details     json.RawMessage
 	ExpiresAt   *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -110,12 +128,17 @@ type Family struct {
 	DeviceHint   string
 	// Scopes are those granted when the code was redeemed: what the client believes to hold.
 	Scopes []string
+	// Details are the authorization details granted when the code was redeemed.
+	Details json.RawMessage
 	// KeyThumbprint is the key that the refresh tokens of a public client are bound to, if any (RFC 9449 §5).
 	KeyThumbprint string
-	CreatedAt     time.Time
-	LastUsedAt    *time.Time
-	EndedAt       *time.Time
-	EndedReason   string
+	// ACR and AuthTime are of the sign-in that approved; zero for a family from before this was kept.
+	ACR         string
+	AuthTime    time.Time
+	CreatedAt   time.Time
+	LastUsedAt  *time.Time
+	EndedAt     *time.Time
+	EndedReason string
 }
 
 // RefreshToken is one link of a family's chain.
@@ -143,6 +166,8 @@ const (
 	EndedByReplay   = "code_replay"
 	EndedByExpiry   = "expired"
 	EndedByDeletion = "client_deleted"
+	// EndedByReplacement: the client began a new connection in its place.
+	EndedByReplacement = "replaced"
 )
 
 // RequestStore keeps authorization requests.
@@ -152,7 +177,7 @@ type RequestStore interface {
 	// Request returns the request with this id, or ErrNotFound. Expired rows are returned too.
 	Request(ctx context.Context, id string) (*AuthorizationRequest, error)
 	// DecideRequest marks the request decided and, when code is not nil, stores the code: one transaction, one winner.
-	// A request decided before gives ErrUsed, a code whose sign-in has ended ErrEnded; both change nothing.
+	// With the code's SignIn and AnswerSealed it notes who allowed it and the answer. A request decided before gives ErrUsed, a code whose sign-in has ended ErrEnded; both change nothing.
 	DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *AuthorizationCode) error
 	// SavePushedRequest stores a new pushed request.
 	SavePushedRequest(ctx context.Context, p *PushedRequest) error
@@ -173,6 +198,9 @@ type Redemption struct {
 	DeviceHint      string
 	// KeyThumbprint is the key that the family is bound to, if any.
 	KeyThumbprint string
+	// ACR and AuthTime are of the sign-in that approved.
+	ACR      string
+	AuthTime time.Time
 	// Refresh is the family's first refresh token; its FamilyID is FamilyID.
 	Refresh *RefreshToken
 }
@@ -183,7 +211,8 @@ type CodeStore interface {
 	Code(ctx context.Context, hash []byte) (*AuthorizationCode, error)
 	// RedeemCode uses the code up by one conditional UPDATE and, in the same transaction, creates the connection or
 	// updates the live one of the same person, client and resource to the approval, and creates family and refresh token.
-	// A code used before gives ErrUsed and changes nothing. A disabled person gives ErrEnded.
+	// A code used before gives ErrUsed and changes nothing. A disabled person gives ErrEnded, and so does an approval for a
+	// GrantID that is not the live connection. With GrantCreate the live connection ends and a new one is made.
 	RedeemCode(ctx context.Context, r Redemption) (*Connection, error)
 }
 
@@ -210,6 +239,8 @@ type TokenStore interface {
 	RenewRefreshToken(ctx context.Context, hash []byte, at, expires time.Time) error
 	// BindFamily binds a family to a key by one conditional UPDATE. ErrConflict when it was bound before.
 	BindFamily(ctx context.Context, id, keyThumbprint string) error
+	// Grant returns the connection with this id, ended ones too, or ErrNotFound.
+	Grant(ctx context.Context, id string) (*Connection, error)
 	// EndFamily ends one family. It reports whether this call ended it.
 	EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error)
 	// EndConnection ends a connection. It reports whether this call ended it.
@@ -218,4 +249,9 @@ type TokenStore interface {
 	Standing(ctx context.Context, connectionID, familyID, jti string) (*Standing, error)
 	// RevokeAccessToken remembers the jti of one access token until its expiry, so that only it stops working.
 	RevokeAccessToken(ctx context.Context, jti string, expires time.Time) error
+	// SaveAccessToken stores a token that is looked up.
+	SaveAccessToken(ctx context.Context, t *StoredToken) error
+	// AccessToken returns the stored token with this hash and what its family says, or ErrNotFound. Expired rows are
+	// returned too; whether the connection still stands is not looked at.
+	AccessToken(ctx context.Context, hash []byte) (*AccessToken, error)
 }

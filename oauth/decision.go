@@ -32,11 +32,14 @@ func (s *Server) Decide(ctx context.Context, id string, who ResourceOwner, d Dec
 		return nil, LoginRequired().WithCheck("sign_in")
 	}
 	r, err := s.checkAuthorization(ctx, request.Parameters, request.Pushed, true)
+	if err == nil {
+		err = r.checkGrantOwner(who)
+	}
 	if err != nil {
 		s.observeRefusal(ctx, StepDecision, request.Correlation(), who.UserID, request.ClientID, err)
 		return nil, err
 	}
-	if r.demandsSignIn(who, request.CreatedAt, now) {
+	if s.demands(r, who, request.CreatedAt) != demandNothing {
 		return nil, LoginRequired().WithCheck("sign_in")
 	}
 	if !d.Allow {
@@ -75,13 +78,27 @@ func (s *Server) allow(ctx context.Context, request *AuthorizationRequest, r *ch
 	if d.ExpiresAt != nil && !d.ExpiresAt.After(now) {
 		return nil, InvalidRequest("The chosen end of the connection has passed.").WithCheck("expires_at")
 	}
+	if r.grantAction == GrantMerge {
+		scopes = r.resource.expand(append(slices.Clone(r.grant.Scopes), scopes...))
+	}
+	details, e := s.grantedDetails(r, d)
+	if e != nil {
+		return nil, e
+	}
 	secret, code, err := s.newCode(request, r, who)
 	if err != nil {
 		return nil, err
 	}
-	code.Approval.Scopes, code.Approval.Terms, code.Approval.ExpiresAt = scopes, d.Terms, d.ExpiresAt
+	a := &code.Approval
+	a.Scopes, a.Terms, a.ExpiresAt, a.Details, a.GrantAction = scopes, d.Terms, d.ExpiresAt, details, r.grantAction
+	if r.grant != nil {
+		a.GrantID = r.grant.ID
+	}
 	location, err := redirectLocation(r.redirectURI, r.answer(s.cfg.Issuer, "code", secret))
 	if err != nil {
+		return nil, ServerError(err)
+	}
+	if code.AnswerSealed, err = sealUnder(s.cfg.Rand, answerInfo, request.ID, location); err != nil {
 		return nil, ServerError(err)
 	}
 	ctx, cancel := finish(ctx)

@@ -14,8 +14,10 @@
 //	AuthorizeDevice → PromptDevice → DecideDevice                           the device authorization endpoint and its page
 //	Revoke                                                                  the revocation endpoint
 //	Introspect                                                              the introspection endpoint
+//	UserInfo                                                                the userinfo endpoint
+//	QueryGrant, RevokeGrant                                                 the grant management API
 //	Register, metadata documents, JWKS                                      introduction and discovery
-//	VerifyAccessToken, VerifyBoundToken                                     the resource server
+//	VerifyAccessToken, VerifyBoundToken, CheckStored, Meets                 the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
 //
 // The durable thing is the connection: one person, one client, one resource. It is written when a code is exchanged, by an
@@ -61,8 +63,9 @@
 //	RFC 6749                          3.3, 5.2         scope.go, errors.go      full; unknown scopes fall away beside known ones
 //	RFC 6750                          3.1              errors.go                codes only; the challenge is the resource server's
 //	RFC 7009                          2                revoke.go                full; a foreign token: 200 without effect
-//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      own signing keys; public keys of clients in
-//	                                                   client_keys.go           RS256, PS256, ES256, EdDSA
+//	RFC 7515, 7517, 7638              as used          keyring.go, jwks.go      own signing keys, each algorithm for itself;
+//	                                                   key_*.go, client_keys.go public keys of clients in RS256, PS256, ES256,
+//	                                                                            EdDSA
 //	RFC 7521, 7523, rfc7523bis        as cited         client_assertion.go      client authentication; aud is the issuer, or
 //	                                                                            the token endpoint from untyped assertions
 //	RFC 7523                          2.1, 3.1         id_jag.go                assertions of the profile ID-JAG alone
@@ -77,18 +80,24 @@
 //	                                                   token_device.go          second early
 //	RFC 8725                          3                verify.go,               as far as access tokens and client assertions go
 //	                                                   client_assertion.go
-//	RFC 9068                          2, 4             access_token.go, verify.go  full; ES256 by default where the RFC asks
-//	                                                                            that RS256 be supported: it is selectable
+//	RFC 9068                          2, 4             access_token.go, verify.go  full; ES256 by default, RS256 selectable; a
+//	                                                   opaque_token.go          resource may choose tokens that are looked up
 //	RFC 9126                          2, 4, 6          pushed_request.go        full but request objects; assertions name the
 //	                                                                            issuer, not the endpoint, as audience
 //	RFC 9207                          2                decision.go              iss on every answer
 //	RFC 9449                          4 to 7, 10       dpop.go, dpop_url.go     full but server nonces (8, 9), which are optional;
 //	                                                                            proofs last 60 s to either side; never demanded
+//	RFC 9470                          3 to 6           strength.go              full; unknown acr values demand nothing
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
 //	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
-//	OpenID Connect Core               3.1.2.1          authorize.go             prompt, max_age, login_hint; no ID tokens
-//	RFC 7592, 9101, 9396              –                –                        not supported, and not advertised
+//	OpenID Connect Core               2, 3.1, 5.3, 5.4 openid.go, userinfo.go   code flow, openid and email; no claims parameter,
+//	                                                   authorize_request.go     id_token_hint, request objects, encryption
+//	OpenID Connect Discovery          3, 4             metadata.go              full
+//	RFC 9396                          2, 5 to 7, 9, 10  authorization_details.go full; types are the program's, one resource a request
+//	FAPI grant management draft-03    5 to 7           grant_management.go      full; its API takes a token of the same client and
+//	                                                                            person, since there is no client_credentials
+//	RFC 7592, 9101                    –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //
@@ -111,6 +120,8 @@
 //     read the connection themselves; a caller that owns an audience does not exist.
 //   - Assertions (RFC 9126 §2) with the URL of the pushed request endpoint as audience are refused: rfc7523bis leaves the
 //     issuer alone, and the token endpoint is accepted only because most clients still name it.
+//   - The userinfo endpoint takes any access token of this server that carries openid, whatever its audience (RFC 9068 §4):
+//     OpenID Connect has the token of the request be good there, and knows no resource for it.
 //   - A dropped signing key is honoured by other processes within ten seconds, not at once: asking the store at each
 //     verification would cost every call a read.
 package oauth

@@ -198,10 +198,7 @@ func (s *Server) VerifyBoundToken(ctx context.Context, token, resource string, r
 		e = s.checkPossession(ctx, verified, token, r)
 	}
 	if e != nil {
-		if e.Code == "invalid_dpop_proof" {
-			e.Status = 401
-		}
-		return nil, e
+		return nil, unauthorizedProof(e)
 	}
 	return verified, nil
 }

@@ -35,7 +35,9 @@ type Error struct {
 	Challenge string
 	// Check names the check that refused, for the record of connection attempts ("redirect_uri", "code_verifier" …).
 	Check string
-	Cause error
+	// ClientID is the client that the error is about, where that is known and helps to explain it.
+	ClientID string
+	Cause    error
 }
 
 // Error implements error. It holds no secret: code and description are fixed texts.
@@ -127,6 +129,16 @@ func InvalidTarget(description string) *Error {
 	return newError(http.StatusBadRequest, "invalid_target", description)
 }
 
+// InvalidAuthorizationDetails is invalid_authorization_details of RFC 9396 §5.
+func InvalidAuthorizationDetails(description string) *Error {
+	return newError(http.StatusBadRequest, "invalid_authorization_details", description)
+}
+
+// InvalidGrantID is invalid_grant_id of the grant management draft.
+func InvalidGrantID(description string) *Error {
+	return newError(http.StatusBadRequest, "invalid_grant_id", description)
+}
+
 // AccessDenied is access_denied of RFC 6749 §4.1.2.1.
 func AccessDenied(description string) *Error {
 	return newError(http.StatusForbidden, "access_denied", description)
@@ -164,6 +176,13 @@ func LoginRequired() *Error {
 // ConsentRequired is consent_required of OpenID Connect Core §3.1.2.6.
 func ConsentRequired() *Error {
 	return newError(http.StatusBadRequest, "consent_required", "Consent is needed and prompt=none forbids asking.")
+}
+
+// UnmetAuthentication is unmet_authentication_requirements of OpenID Connect Core Error Code
+// unmet_authentication_requirements (RFC 9470 §5).
+func UnmetAuthentication() *Error {
+	return newError(http.StatusBadRequest, "unmet_authentication_requirements",
+		"The app asks for a stronger sign-in than this account has. Add a second step or a passkey to the account, then start again from the app.")
 }
 
 // RequestNotSupported is request_not_supported of OpenID Connect Core §3.1.2.6.

@@ -35,8 +35,14 @@ type Introspection struct {
 	Audience  string `json:"aud,omitempty"`
 	Issuer    string `json:"iss,omitempty"`
 	ID        string `json:"jti,omitempty"`
+	// AuthorizationDetails are what the token is good for at this moment (RFC 9396 §9.2).
+	AuthorizationDetails json.RawMessage `json:"authorization_details,omitempty"`
 	// Confirmation is the key that the token is bound to (RFC 9449 §6.2).
 	Confirmation *confirmation `json:"cnf,omitempty"`
+
+	// ACR and AuthTime say how strongly and when the person signed in (RFC 9470 §6.2).
+	ACR      string `json:"acr,omitempty"`
+	AuthTime int64  `json:"auth_time,omitempty"`
 
 	caller string
 }
@@ -46,6 +52,7 @@ type Standing struct {
 	// Ended says that connection, family or person are no more, the client is blocked, or this one token was revoked.
 	Ended     bool
 	Scopes    []string
+	Details   json.RawMessage
 	ExpiresAt *time.Time
 }
 
@@ -92,28 +99,45 @@ func (s *Server) introspectAccessToken(ctx context.Context, client *Client, toke
 	if e != nil {
 		return nil, e
 	}
-	standing, err := s.stores.Tokens.Standing(ctx, verified.ConnectionID, verified.FamilyID, verified.ID)
-	if errors.Is(err, ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, storeFailure("read what a token stands on", err)
-	}
-	if standing.Ended || standing.ExpiresAt != nil && !standing.ExpiresAt.After(s.now()) {
-		return nil, nil
-	}
-	scopes := standing.Scopes
-	if verified.Narrowed {
-		scopes = slices.DeleteFunc(slices.Clone(verified.Scopes), func(scope string) bool { return !slices.Contains(standing.Scopes, scope) })
+	standing, scopes, e := s.standing(ctx, verified)
+	if e != nil || standing == nil {
+		return nil, e
 	}
 	answer := &Introspection{
 		Active: true, Scope: formatScope(scopes), ClientID: client.ID, TokenType: "Bearer", ExpiresAt: verified.ExpiresAt.Unix(),
 		IssuedAt: verified.IssuedAt.Unix(), Subject: verified.Subject, Audience: verified.Resource, Issuer: s.cfg.Issuer, ID: verified.ID,
 	}
+	if answer.AuthorizationDetails = standing.Details; verified.DetailsNarrowed {
+		if answer.AuthorizationDetails, e = s.meetDetails(verified.Details, standing.Details); e != nil {
+			return nil, e
+		}
+	}
 	if verified.KeyThumbprint != "" {
 		answer.TokenType, answer.Confirmation = "DPoP", &confirmation{verified.KeyThumbprint}
 	}
+	if answer.ACR = verified.ACR; !verified.AuthTime.IsZero() {
+		answer.AuthTime = verified.AuthTime.Unix()
+	}
 	return answer, nil
+}
+
+// standing is what a token stands on, and the scopes that it is good for now; nil when that has ended.
+func (s *Server) standing(ctx context.Context, verified *AccessToken) (*Standing, []string, *Error) {
+	standing, err := s.stores.Tokens.Standing(ctx, verified.ConnectionID, verified.FamilyID, verified.ID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, storeFailure("read what a token stands on", err)
+	}
+	if standing.Ended || standing.ExpiresAt != nil && !standing.ExpiresAt.After(s.now()) {
+		return nil, nil, nil
+	}
+	scopes := append([]string{}, standing.Scopes...)
+	if verified.Narrowed {
+		scopes = slices.DeleteFunc(append([]string{}, verified.Scopes...), func(scope string) bool { return !slices.Contains(standing.Scopes, scope) })
+	}
+	return standing, scopes, nil
 }
 
 // introspectRefreshToken calls a refresh token active when the token endpoint would take it. Asking changes nothing.
@@ -132,6 +156,7 @@ func (s *Server) introspectRefreshToken(ctx context.Context, client *Client, tok
 	return &Introspection{
 		Active: true, Scope: formatScope(l.Connection.Scopes), ClientID: client.ID, ExpiresAt: refreshEnd(l, resource).Unix(),
 		IssuedAt: l.Token.CreatedAt.Unix(), Subject: l.Connection.UserID, Audience: resource.URI, Issuer: s.cfg.Issuer,
+		AuthorizationDetails: l.Connection.Details,
 	}, nil
 }
 

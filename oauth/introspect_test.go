@@ -44,13 +44,13 @@ func TestIntrospect(t *testing.T) {
 		must(t, json.Unmarshal(body, &members))
 		for name, want := range map[string]any{
 			"active": true, "scope": "read write", "client_id": secretClient, "token_type": "Bearer", "sub": "alice", "aud": mainResource, "iss": issuer,
-			"jti": verified.ID, "exp": float64(verified.ExpiresAt.Unix()), "iat": float64(verified.IssuedAt.Unix()),
+			"jti": verified.ID, "exp": float64(verified.ExpiresAt.Unix()), "iat": float64(verified.IssuedAt.Unix()), "auth_time": float64(verified.AuthTime.Unix()),
 		} {
 			if members[name] != want {
 				t.Errorf("%s is %v, want %v", name, members[name], want)
 			}
 		}
-		equal(t, "members", len(members), 10)
+		equal(t, "members", len(members), 11)
 	})
 	t.Run("IN-3 a refresh token, not used up by asking", func(t *testing.T) {
 		t.Parallel()

@@ -34,10 +34,12 @@ type publicKey struct {
 
 // activeKey is the key that signs.
 type activeKey struct {
-	kid    string
-	signer jose.Signer
-	// introspection signs answers of another type with the same key.
+	kid       string
+	algorithm string
+	signer    jose.Signer
+	// introspection and idToken sign other types with the same key.
 	introspection jose.Signer
+	idToken       jose.Signer
 }
 
 // sign makes a compact JWS.
@@ -54,9 +56,9 @@ type keySnapshot struct {
 	loadedAt time.Time
 	public   map[string]publicKey
 	document []byte
-	active   *activeKey
-	// fault says why active is missing.
-	fault error
+	// active are the keys that sign, by algorithm; faults say why one is missing.
+	active map[string]*activeKey
+	faults map[string]error
 }
 
 type keyring struct {
@@ -67,6 +69,7 @@ type keyring struct {
 
 	snapshot atomic.Pointer[keySnapshot]
 	loading  sync.Mutex
+	adding   sync.Mutex // one process makes the keys of an algorithm once
 }
 
 func newKeyring(store KeyStore, sealer Sealer, algorithm string, now func() time.Time) *keyring {
@@ -121,7 +124,9 @@ func (k *keyring) load(ctx context.Context) (*keySnapshot, error) {
 }
 
 func (k *keyring) open(rows []SigningKey) (*keySnapshot, error) {
-	snapshot := &keySnapshot{loadedAt: k.now(), public: make(map[string]publicKey, len(rows))}
+	snapshot := &keySnapshot{
+		loadedAt: k.now(), public: make(map[string]publicKey, len(rows)), active: map[string]*activeKey{}, faults: map[string]error{},
+	}
 	document := struct {
 		Keys []json.RawMessage `json:"keys"`
 	}{Keys: []json.RawMessage{}}
@@ -137,7 +142,11 @@ func (k *keyring) open(rows []SigningKey) (*keySnapshot, error) {
 		snapshot.public[row.KID] = publicKey{algorithm: row.Algorithm, public: jwk.Key}
 		document.Keys = append(document.Keys, row.PublicJWK)
 		if row.State == KeyActive {
-			snapshot.active, snapshot.fault = k.openActive(row)
+			if active, err := k.openActive(row); err != nil {
+				snapshot.faults[row.Algorithm] = err
+			} else {
+				snapshot.active[row.Algorithm] = active
+			}
 		}
 	}
 	var err error
@@ -149,18 +158,21 @@ func (k *keyring) open(rows []SigningKey) (*keySnapshot, error) {
 
 // openActive opens the private part of the key that signs, or takes it over from the last snapshot.
 func (k *keyring) openActive(row *SigningKey) (*activeKey, error) {
-	if old := k.snapshot.Load(); old != nil && old.active != nil && old.active.kid == row.KID {
-		return old.active, nil
+	if old := k.snapshot.Load(); old != nil && old.active[row.Algorithm] != nil && old.active[row.Algorithm].kid == row.KID {
+		return old.active[row.Algorithm], nil
 	}
 	jwk, err := openPrivate(k.sealer, row)
 	if err != nil {
 		return nil, err
 	}
-	active, key := &activeKey{kid: row.KID}, jose.SigningKey{Algorithm: jose.SignatureAlgorithm(row.Algorithm), Key: *jwk}
+	active, key := &activeKey{kid: row.KID, algorithm: row.Algorithm}, jose.SigningKey{Algorithm: jose.SignatureAlgorithm(row.Algorithm), Key: *jwk}
 	if active.signer, err = jose.NewSigner(key, (&jose.SignerOptions{}).WithType(typeAccessToken)); err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", row.KID, err)
 	}
 	if active.introspection, err = jose.NewSigner(key, (&jose.SignerOptions{}).WithType(typeIntrospection)); err != nil {
+		return nil, fmt.Errorf("signing key %s: %w", row.KID, err)
+	}
+	if active.idToken, err = jose.NewSigner(key, (&jose.SignerOptions{}).WithType(typeIDToken)); err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", row.KID, err)
 	}
 	return active, nil
@@ -179,18 +191,36 @@ func openPrivate(sealer Sealer, row *SigningKey) (*jose.JSONWebKey, error) {
 	return jwk, nil
 }
 
-// signer returns the key that signs.
+// signer returns the key that signs access tokens: of the configured algorithm, or of another one while that is still
+// waiting for its turn.
 func (k *keyring) signer(ctx context.Context) (*activeKey, error) {
+	snapshot, err := k.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, algorithm := range []string{k.algorithm, algES256, algEdDSA, algRS256} {
+		if key := snapshot.active[algorithm]; key != nil {
+			return key, nil
+		}
+		if fault := snapshot.faults[algorithm]; fault != nil {
+			return nil, fault
+		}
+	}
+	return nil, errors.New("there is no active signing key")
+}
+
+// signerOf returns the key that signs with an algorithm, or ErrNotFound when there is none.
+func (k *keyring) signerOf(ctx context.Context, algorithm string) (*activeKey, error) {
 	snapshot, err := k.current(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case snapshot.active != nil:
-		return snapshot.active, nil
-	case snapshot.fault != nil:
-		return nil, snapshot.fault
+	case snapshot.active[algorithm] != nil:
+		return snapshot.active[algorithm], nil
+	case snapshot.faults[algorithm] != nil:
+		return nil, snapshot.faults[algorithm]
 	}
-	return nil, errors.New("there is no active signing key")
+	return nil, ErrNotFound
 }
 
 // knows reports whether a key is still published.

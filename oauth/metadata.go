@@ -17,6 +17,7 @@ const (
 	PathRevoke     = "/revoke"
 	PathPush       = "/par"
 	PathIntrospect = "/introspect"
+	PathUserInfo   = "/userinfo"
 	PathJWKS       = "/.well-known/jwks.json"
 
 	// PathServerMetadata and PathOpenIDConfiguration are where Metadata and OpenIDConfiguration are served.
@@ -51,10 +52,17 @@ type ServerMetadata struct {
 	RevocationEndpointAuthSigningAlgValuesSupported    []string `json:"revocation_endpoint_auth_signing_alg_values_supported,omitempty"`
 	IntrospectionEndpointAuthSigningAlgValuesSupported []string `json:"introspection_endpoint_auth_signing_alg_values_supported,omitempty"`
 
+	// AuthorizationDetailsTypesSupported is that of RFC 9396 §10, the grant management members those of draft-03 §7.
+	AuthorizationDetailsTypesSupported []string `json:"authorization_details_types_supported,omitempty"`
+	GrantManagementEndpoint            string   `json:"grant_management_endpoint,omitempty"`
+	GrantManagementActionsSupported    []string `json:"grant_management_actions_supported"`
+
 	CodeChallengeMethodsSupported              []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseISSParameterSupported bool     `json:"authorization_response_iss_parameter_supported"`
 	ClientIDMetadataDocumentSupported          bool     `json:"client_id_metadata_document_supported,omitempty"`
 	DPoPSigningAlgValuesSupported              []string `json:"dpop_signing_alg_values_supported"`
+	// ACRValuesSupported are the strengths of a sign-in (RFC 9470 §7).
+	ACRValuesSupported []string `json:"acr_values_supported,omitempty"`
 	// RequestParameterSupported and RequestURIParameterSupported are stated because OpenID Connect has true as the default
 	// of the second.
 	RequestParameterSupported    bool     `json:"request_parameter_supported"`
@@ -66,8 +74,11 @@ type ServerMetadata struct {
 // OpenIDMetadata is the same document with what parsers of OpenID Connect Discovery demand besides.
 type OpenIDMetadata struct {
 	ServerMetadata
+	UserInfoEndpoint                 string   `json:"userinfo_endpoint,omitempty"`
 	SubjectTypesSupported            []string `json:"subject_types_supported"`
 	IDTokenSigningAlgValuesSupported []string `json:"id_token_signing_alg_values_supported"`
+	ClaimsSupported                  []string `json:"claims_supported,omitempty"`
+	PromptValuesSupported            []string `json:"prompt_values_supported,omitempty"`
 }
 
 // ResourceMetadata is the document of RFC 9728.
@@ -104,7 +115,13 @@ func (s *Server) Metadata() *ServerMetadata {
 		AuthorizationResponseISSParameterSupported: true,
 		ClientIDMetadataDocumentSupported:          s.cfg.ClientDocuments,
 		DPoPSigningAlgValuesSupported:              ProofAlgorithms(),
+		ACRValuesSupported:                         s.cfg.ACRValues,
 		ServiceDocumentation:                       s.cfg.ServiceDocumentation,
+	}
+	m.AuthorizationDetailsTypesSupported = s.detailTypes()
+	m.GrantManagementActionsSupported = s.grantActions()
+	if s.managesGrants(ScopeGrantQuery) || s.managesGrants(ScopeGrantRevoke) {
+		m.GrantManagementEndpoint = s.cfg.Issuer + PathGrants
 	}
 	if s.usesKeys() {
 		algorithms := assertionAlgorithmNames()
@@ -141,13 +158,21 @@ func (s *Server) supportedScopes() []string {
 }
 
 // OpenIDConfiguration returns the metadata for clients that look under the name of OpenID Connect Discovery. Their
-// parsers demand the added members. No ID token is issued: openid is not among the scopes.
+// parsers demand the added members, also while OpenID Connect is off; then no ID token is issued, and openid is not among
+// the scopes.
 func (s *Server) OpenIDConfiguration() *OpenIDMetadata {
-	return &OpenIDMetadata{
+	m := &OpenIDMetadata{
 		ServerMetadata:                   *s.Metadata(),
 		SubjectTypesSupported:            []string{"public"},
 		IDTokenSigningAlgValuesSupported: []string{s.signingAlgorithm()},
 	}
+	if s.cfg.OpenID {
+		m.UserInfoEndpoint = s.cfg.Issuer + PathUserInfo
+		m.IDTokenSigningAlgValuesSupported = s.idTokenAlgorithms()
+		m.ClaimsSupported = supportedClaims()
+		m.PromptValuesSupported = []string{"none", "login", "consent"}
+	}
+	return m
 }
 
 func (s *Server) signingAlgorithm() string {

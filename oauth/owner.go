@@ -13,6 +13,11 @@ type ResourceOwner struct {
 	UserID string
 	// AuthTime is when the person last proved who they are.
 	AuthTime time.Time
+	// ACR is how strongly they did, one of Config.ACRValues, and AMR how (RFC 8176). StrongestACR is how strongly they
+	// could; empty when that is not known.
+	ACR          string
+	AMR          []string
+	StrongestACR string
 	// SignIn names the sign-in that they act through, in the embedding program's words; empty for none. See
 	// AuthorizationCode.SignIn.
 	SignIn string
@@ -51,6 +56,8 @@ type Prompt struct {
 	Outcome string
 	// ReauthenticationDemanded says that a person is signed in but the client demands a fresh sign-in.
 	ReauthenticationDemanded bool
+	// StrongerDemanded says that a fresh sign-in has to be stronger than the one there is.
+	StrongerDemanded bool
 	// LoginHint is the client's guess who signs in; hostile text.
 	LoginHint string
 	ExpiresAt time.Time
@@ -72,6 +79,12 @@ type Prompt struct {
 	Requested  []string
 	// Offered are the scopes to choose from, in the resource's order.
 	Offered []OfferedScope
+	// Details are the authorization details asked for, in normal form; nil for none.
+	Details json.RawMessage
+	// GrantAction is what the client wants done: empty, GrantCreate, GrantMerge or GrantReplace. Grant is the connection
+	// that the latter two are about.
+	GrantAction string
+	Grant       *Connection
 }
 
 // Decision is what a person decided on the consent page.
@@ -83,6 +96,9 @@ type Decision struct {
 	Scopes []string
 	// Terms are the product-specific parts, stored with the approval and never looked into.
 	Terms json.RawMessage
+	// Details are the authorization details that the person grants: nil grants those asked for, an empty array none. For
+	// GrantMerge, Terms and Details are what the connection is to hold afterwards; scopes are added up here.
+	Details json.RawMessage
 	// ExpiresAt ends the connection; nil means until ended.
 	ExpiresAt *time.Time
 }

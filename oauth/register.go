@@ -46,6 +46,8 @@ type Registration struct {
 	SoftwareID              string   `json:"software_id,omitempty"`
 	SoftwareVersion         string   `json:"software_version,omitempty"`
 	DPoPBoundAccessTokens   bool     `json:"dpop_bound_access_tokens,omitempty"`
+	// IDTokenSignedResponseAlg is there for clients that asked for one.
+	IDTokenSignedResponseAlg string `json:"id_token_signed_response_alg,omitempty"`
 }
 
 // Register registers a client from the JSON body of its request. Errors are *Error.
@@ -89,6 +91,9 @@ func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client
 	}
 	if c.AuthMethods, err = s.registeredMethods(m); err != nil {
 		return nil, "", err
+	}
+	if c.IDTokenAlgorithm != "" {
+		c.IDTokenAlgorithm = s.idTokenAlgorithm(c)
 	}
 	if err := checkDirect(c); err != nil {
 		return nil, "", err
@@ -220,7 +225,7 @@ func newRegistration(c *Client, secret string) *Registration {
 		DPoPBoundAccessTokens: c.DPoPBound,
 	}
 	r.JWKS, r.JWKSURI, r.TokenEndpointAuthSigningAlg = c.JWKS, c.JWKSURI, c.AssertionAlgorithm
-	r.RequirePushed = c.RequirePushed
+	r.RequirePushed, r.IDTokenSignedResponseAlg = c.RequirePushed, c.IDTokenAlgorithm
 	if secret != "" {
 		r.ClientSecretExpiresAt = new(int64)
 	}

@@ -11,6 +11,10 @@ type Scope struct {
 	Implies []string
 	// Baseline scopes are offered when a client asks for none, and are all that resource metadata and challenges name.
 	Baseline bool
+	// Identity marks the scopes of OpenID Connect, which a Server adds by itself. They are offered only when asked for.
+	Identity bool
+	// Reserved scopes are offered only to clients that an administrator entered, and only when they ask.
+	Reserved bool
 }
 
 // Resource is one protected resource that access tokens can be made for.
@@ -30,6 +34,8 @@ type Resource struct {
 	// predecessor gets the same successor again while that was never used itself; within the grace unchanged, later with
 	// its life renewed. Nil means 60 seconds; at most 300 seconds. See token_refresh.go.
 	RefreshGrace *time.Duration
+	// OpaqueTokens makes access tokens that are looked up instead of JWTs. Those of the other form stay good.
+	OpaqueTokens bool
 }
 
 // Known reports whether the resource has a scope of this name.
@@ -37,6 +43,16 @@ func (r *Resource) Known(scope string) bool {
 	for _, s := range r.Scopes {
 		if s.Name == scope {
 			return true
+		}
+	}
+	return false
+}
+
+// reserved reports whether the scope is one of the reserved ones.
+func (r *Resource) reserved(scope string) bool {
+	for _, s := range r.Scopes {
+		if s.Name == scope {
+			return s.Reserved
 		}
 	}
 	return false

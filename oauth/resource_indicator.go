@@ -49,7 +49,7 @@ func (s *Server) resourceOfScopes(scopes []string) *Resource {
 	var found *Resource
 	for i := range s.cfg.Resources {
 		r := &s.cfg.Resources[i]
-		if !slices.ContainsFunc(scopes, r.Known) {
+		if !slices.ContainsFunc(scopes, func(name string) bool { return r.Known(name) && !r.IsIdentity(name) }) {
 			continue
 		}
 		if found != nil {

@@ -40,10 +40,16 @@ type Config struct {
 	ClientDocuments     bool
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
+	// DetailTypes are the types of authorization details (RFC 9396). None switches them off.
+	DetailTypes []DetailType
 	// RedirectExceptions are exact redirect URIs whose scheme has no dot (private-use schemes otherwise need one).
 	RedirectExceptions []string
 	// SigningAlgorithm is ES256 (default), RS256 or EdDSA.
 	SigningAlgorithm string
+	// OpenID offers the scopes openid and email, ID tokens and the userinfo endpoint.
+	OpenID bool
+	// ACRValues are the strengths of a sign-in that ResourceOwner.ACR can have, weakest first. Empty switches acr_values off.
+	ACRValues []string
 	// Fetch reads client documents and key sets. Required when ClientDocuments is set; without it private_key_jwt is not
 	// offered.
 	Fetch DocumentFetcher
@@ -128,6 +134,9 @@ func New(cfg Config, stores Stores) (*Server, error) {
 		cfg.SigningAlgorithm = algES256
 	}
 	cfg.Resources = slices.Clone(cfg.Resources)
+	if cfg.OpenID {
+		cfg.Resources = withIdentity(cfg.Resources)
+	}
 	verified, err := otter.New(&otter.Options[[sha256.Size]byte, *verifiedToken]{MaximumSize: verifiedTokens})
 	if err != nil {
 		return nil, fmt.Errorf("oauth: cache of verified tokens: %w", err)

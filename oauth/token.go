@@ -7,6 +7,7 @@ package oauth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -72,14 +73,20 @@ type tokenGrant struct {
 	userID    string
 	clientID  string
 	// subject, when set, is the sub of the token instead of the person.
-	subject      string
-	resource     *Resource
-	scopes       []string
-	narrowed     bool
-	connectionID string
-	familyID     string
+	subject  string
+	resource *Resource
+	scopes   []string
+	narrowed bool
+	// details are the authorization details of the token; detailsNarrowed that they are fewer than the connection's.
+	details         json.RawMessage
+	detailsNarrowed bool
+	connectionID    string
+	familyID        string
 	// keyThumbprint is the key that the access token is bound to, if any (RFC 9449 §6).
 	keyThumbprint string
+	// acr and authTime say how and when the person signed in who approved.
+	acr      string
+	authTime time.Time
 	// ends is when the connection ends, if it does: no token outlives it.
 	ends *time.Time
 }
@@ -95,13 +102,15 @@ func (s *Server) respond(ctx context.Context, grant *tokenGrant, refreshToken st
 		kind = "DPoP" // RFC 9449 §5
 	}
 	return &TokenResponse{
-		AccessToken:  token,
-		TokenType:    kind,
-		ExpiresIn:    int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
-		RefreshToken: refreshToken,
-		Scope:        formatScope(grant.scopes),
-		ConnectionID: grant.connectionID,
-		FamilyID:     grant.familyID,
+		AccessToken:          token,
+		TokenType:            kind,
+		ExpiresIn:            int64(expires.Sub(s.now().Truncate(time.Second)) / time.Second),
+		RefreshToken:         refreshToken,
+		Scope:                formatScope(grant.scopes),
+		AuthorizationDetails: grant.details,
+		GrantID:              grant.connectionID,
+		ConnectionID:         grant.connectionID,
+		FamilyID:             grant.familyID,
 	}, nil
 }
 

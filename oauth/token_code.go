@@ -6,6 +6,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // exchangeCode redeems a code. Client, redirect URI, verifier and resource are checked before the code is used up, so
@@ -40,6 +41,10 @@ func (s *Server) exchangeCode(ctx context.Context, client *Client, request token
 	}
 	if grant.resource = s.resource(code.Approval.Resource); grant.resource == nil {
 		return nil, grant, InvalidGrant("The resource of this code is not served any more.").WithCheck("resource_gone")
+	}
+	grant.details = code.Approval.Details // what the connection holds once the code is redeemed
+	if e := s.narrowDetails(grant, request.details, nil); e != nil {
+		return nil, grant, e
 	}
 	response, e := s.redeem(ctx, client, grant, code)
 	if e != nil {
@@ -83,8 +88,8 @@ func (s *Server) replayed(ctx context.Context, code *AuthorizationCode) *Error {
 
 // redeem uses the code up and answers. That a token can be signed is made sure of before.
 func (s *Server) redeem(ctx context.Context, client *Client, grant *tokenGrant, code *AuthorizationCode) (*TokenResponse, *Error) {
-	if _, err := s.keys.signer(ctx); err != nil {
-		return nil, storeFailure("find signing key", err)
+	if e := s.canSign(ctx, client, grant, code); e != nil {
+		return nil, e
 	}
 	redemption, refreshToken, err := s.newRedemption(ctx, grant.resource, code)
 	if err != nil {
@@ -108,7 +113,30 @@ func (s *Server) redeem(ctx context.Context, client *Client, grant *tokenGrant, 
 	}
 	grant.connectionID, grant.familyID = connection.ID, redemption.FamilyID
 	grant.scopes, grant.ends = connection.Scopes, connection.ExpiresAt
-	return s.respond(ctx, grant, refreshToken)
+	grant.acr, grant.authTime = code.ACR, code.AuthTime
+	response, e := s.respond(ctx, grant, refreshToken)
+	if e == nil && s.cfg.OpenID && slices.Contains(connection.Scopes, ScopeOpenID) {
+		response.IDToken, e = s.mintIDToken(ctx, client, code, response.AccessToken)
+	}
+	if e != nil {
+		return nil, e
+	}
+	return response, nil
+}
+
+// canSign makes sure of the keys that the answer needs.
+func (s *Server) canSign(ctx context.Context, client *Client, grant *tokenGrant, code *AuthorizationCode) *Error {
+	if !grant.resource.OpaqueTokens {
+		if _, err := s.keys.signer(ctx); err != nil {
+			return storeFailure("find signing key", err)
+		}
+	}
+	if s.cfg.OpenID && slices.Contains(code.Approval.Scopes, ScopeOpenID) {
+		if _, err := s.idTokenKey(ctx, s.idTokenAlgorithm(client)); err != nil {
+			return storeFailure("find key of ID tokens", err)
+		}
+	}
+	return nil
 }
 
 func (s *Server) newRedemption(ctx context.Context, resource *Resource, code *AuthorizationCode) (Redemption, string, error) {
@@ -127,6 +155,7 @@ func (s *Server) newRedemption(ctx context.Context, resource *Resource, code *Au
 	}
 	return Redemption{
 		CodeHash: code.Hash, At: now, NewConnectionID: connectionID, FamilyID: familyID, DeviceHint: deviceHint(ctx),
+		ACR: code.ACR, AuthTime: code.AuthTime,
 		Refresh: &RefreshToken{Hash: hash, FamilyID: familyID, CreatedAt: now, ExpiresAt: now.Add(resource.refreshTokenLife())},
 	}, secret, nil
 }

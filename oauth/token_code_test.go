@@ -56,7 +56,8 @@ func TestExchangeCode(t *testing.T) {
 		equal(t, "token_type", fields["token_type"], any("Bearer"))
 		equal(t, "expires_in", fields["expires_in"], any(3600.0))
 		equal(t, "scope", fields["scope"], any("read write"))
-		equal(t, "fields", len(fields), 5)
+		equal(t, "TK-12 GM-1 grant_id", fields["grant_id"], any(response.ConnectionID))
+		equal(t, "fields", len(fields), 6)
 		if !strings.HasPrefix(response.RefreshToken, "gtr_") {
 			t.Errorf("refresh token %q", response.RefreshToken)
 		}

@@ -39,6 +39,7 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	grant := &tokenGrant{
 		userID: lineage.Connection.UserID, clientID: client.ID, connectionID: lineage.Connection.ID,
 		familyID: lineage.Family.ID, ends: lineage.Connection.ExpiresAt, keyThumbprint: request.keyThumbprint,
+		acr: lineage.Family.ACR, authTime: lineage.Family.AuthTime,
 	}
 	if grant.resource = s.resource(lineage.Connection.Resource); grant.resource == nil {
 		// Not invalid_target: clients give up on that, but authorize anew on invalid_grant.
@@ -55,6 +56,10 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 		return nil, grant, s.reused(ctx, lineage)
 	}
 	if e := narrow(grant, lineage, request.scope); e != nil {
+		return nil, grant, e
+	}
+	grant.details = lineage.Connection.Details
+	if e := s.narrowDetails(grant, request.details, lineage.Family.Details); e != nil {
 		return nil, grant, e
 	}
 	if !s.matches(request.resources, grant.resource.URI) {
@@ -276,11 +281,14 @@ func (s *Server) successorAgain(ctx context.Context, resource *Resource, l *Line
 	return secret, nil
 }
 
-// successorInfo separates the key from all others that could be derived from a token.
-const successorInfo = "oauth refresh token successor v1"
+// The infos separate the keys that are derived from secrets by their purpose.
+const (
+	successorInfo = "oauth refresh token successor v1"
+	answerInfo    = "oauth authorization answer v1"
+)
 
-func successorCipher(presented string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, []byte(presented), nil, successorInfo, 32)
+func successorCipher(info, presented string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, []byte(presented), nil, info, 32)
 	if err != nil {
 		return nil, fmt.Errorf("derive successor key: %w", err)
 	}
@@ -293,7 +301,12 @@ func successorCipher(presented string) (cipher.AEAD, error) {
 
 // sealSuccessor encrypts the successor for the holder of the presented token.
 func sealSuccessor(rand io.Reader, presented, successor string) ([]byte, error) {
-	aead, err := successorCipher(presented)
+	return sealUnder(rand, successorInfo, presented, successor)
+}
+
+// sealUnder encrypts a value under a key derived from a secret, so that only the secret's holder can read it.
+func sealUnder(rand io.Reader, info, presented, successor string) ([]byte, error) {
+	aead, err := successorCipher(info, presented)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +318,11 @@ func sealSuccessor(rand io.Reader, presented, successor string) ([]byte, error) 
 }
 
 func openSuccessor(presented string, sealed []byte) (string, error) {
-	aead, err := successorCipher(presented)
+	return openSealed(successorInfo, presented, sealed)
+}
+
+func openSealed(info, presented string, sealed []byte) (string, error) {
+	aead, err := successorCipher(info, presented)
 	if err != nil {
 		return "", err
 	}

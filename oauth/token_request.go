@@ -7,7 +7,8 @@ import "net/url"
 // tokenParameters are the parameters of token and revocation requests that may appear once at most.
 var tokenParameters = []string{
 	"grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "client_id", "client_secret",
-	"client_assertion", "client_assertion_type", "token", "token_type_hint", "device_code", "assertion",
+	"client_assertion", "client_assertion_type", "token", "token_type_hint", "authorization_details",
+	"device_code", "assertion",
 }
 
 // tokenRequest is a token request read once; later code sees only this.
@@ -20,7 +21,9 @@ type tokenRequest struct {
 	deviceCode   string
 	assertion    string
 	scope        string
-	resources    []string
+	// details is authorization_details.
+	details   string
+	resources []string
 	// keyThumbprint is the key of the request's checked DPoP proof, or "".
 	keyThumbprint string
 }
@@ -45,6 +48,7 @@ func parseTokenRequest(form url.Values) tokenRequest {
 		deviceCode:   form.Get("device_code"),
 		assertion:    form.Get("assertion"),
 		scope:        form.Get("scope"),
+		details:      form.Get("authorization_details"),
 		resources:    form["resource"],
 	}
 }

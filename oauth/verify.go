@@ -34,9 +34,8 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token, resource string) 
 	if e != nil {
 		return nil, e
 	}
-	// RFC 9449 §7.2: without its proof a bound token is worth nothing.
-	if verified.KeyThumbprint != "" {
-		return nil, InvalidToken("The token is bound to a key. Send it with the DPoP scheme and a proof.").WithCheck("cnf")
+	if e := checkBearer(verified); e != nil {
+		return nil, e
 	}
 	return verified, nil
 }
@@ -58,6 +57,9 @@ func (s *Server) verifyFor(ctx context.Context, token, resource string) (*Access
 func (s *Server) verifySigned(ctx context.Context, token string) (*AccessToken, *Error) {
 	if len(token) > maxAccessToken {
 		return nil, InvalidToken("The token is malformed.").WithCheck("token")
+	}
+	if isOpaque(token) {
+		return s.verifyStored(ctx, token)
 	}
 	digest := sha256.Sum256([]byte(token))
 	verified, hit := s.verified.GetIfPresent(digest)
@@ -139,6 +141,10 @@ func (s *Server) checkClaims(payload []byte, kid string) (*AccessToken, *Error) 
 			return nil, InvalidToken("The token is bound in a way that is not supported.").WithCheck("cnf")
 		}
 	}
+	var authTime time.Time
+	if c.AuthTime != nil {
+		authTime = time.Unix(*c.AuthTime, 0).UTC()
+	}
 	scopes, err := parseScope(c.Scope)
 	if err != nil {
 		return nil, InvalidToken("The scope of the token is malformed.").WithCheck("scope").WithCause(err)
@@ -147,6 +153,6 @@ func (s *Server) checkClaims(payload []byte, kid string) (*AccessToken, *Error) 
 		ID: c.ID, Subject: c.Subject, ClientID: c.ClientID, Resource: string(c.Audience),
 		ConnectionID: c.ConnectionID, FamilyID: c.FamilyID, Scopes: scopes, Narrowed: c.Narrowed,
 		IssuedAt: time.Unix(*c.IssuedAt, 0).UTC(), ExpiresAt: time.Unix(*c.ExpiresAt, 0).UTC(), KeyID: kid,
-		KeyThumbprint: thumbprint,
+		KeyThumbprint: thumbprint, ACR: c.ACR, AuthTime: authTime, Details: c.Details, DetailsNarrowed: c.DetailsNarrowed,
 	}, nil
 }

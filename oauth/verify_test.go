@@ -46,11 +46,11 @@ func TestAccessTokenForm(t *testing.T) {
 			for name, want := range map[string]any{
 				"iss": issuer, "sub": "alice", "aud": mainResource, "client_id": publicClient, "scope": "read",
 				"cid": response.ConnectionID, "fam": response.FamilyID,
-				"iat": float64(oauthtest.Start.Unix()), "exp": float64(oauthtest.Start.Add(time.Hour).Unix()),
+				"iat": float64(oauthtest.Start.Unix()), "exp": float64(oauthtest.Start.Add(time.Hour).Unix()), "auth_time": float64(oauthtest.Start.Add(-time.Hour).Unix()),
 			} {
 				equal(t, name, claims[name], want)
 			}
-			equal(t, "AT-4 number of claims", len(claims), 10)
+			equal(t, "AT-4 number of claims", len(claims), 11)
 
 			token, err := w.VerifyAccessToken(t.Context(), response.AccessToken, mainResource)
 			must(t, err)

@@ -36,12 +36,12 @@ type AdminTileView struct {
 // AuditView is the audit record.
 type AuditView struct {
 	Admin AdminShellView
-	// Person, From and Until are what the filter's fields hold, Actions what it can choose from.
-	Person, From, Until string
-	Actions             []OptionView
-	Filtered            bool
-	Problem             string
-	Entries             []AuditEntryView
+	// Person, Client, Connection, From and Until are what the filter's fields hold, Actions what it can choose from.
+	Person, Client, Connection, From, Until string
+	Actions                                 []OptionView
+	Filtered                                bool
+	Problem                                 string
+	Entries                                 []AuditEntryView
 	// Next leads to older entries; empty at the end.
 	Next templ.SafeURL
 }

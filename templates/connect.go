@@ -17,6 +17,8 @@ type ConnectView struct {
 	Refresh  templ.SafeURL
 	Watch    templ.SafeURL
 	Watching bool
+	// Live is where the page's script hears of news; empty when it does not run.
+	Live string
 }
 
 // GuideView is the short instruction for one app.
@@ -33,6 +35,7 @@ type GuideStepView struct {
 
 // AttemptView is one recorded attempt to connect.
 type AttemptView struct {
+	ID      string
 	App     string
 	Started TimeView
 	// State is "done", "ended", "failed" or "going"; Summary says it in words.
@@ -61,9 +64,13 @@ type AccountView struct {
 	Email    string
 	Problem  string
 	Password string // form token of the password form
-	Sessions []SessionView
+	// NoPassword says that there is none to change; Second, that a code follows it.
+	NoPassword bool
+	Second     bool
+	Sessions   []SessionView
 	// OthersToken is the form token of "sign out everywhere else".
 	OthersToken string
+	More        AccountMoreView
 }
 
 // SessionView is one place where the person is signed in.

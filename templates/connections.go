@@ -21,7 +21,10 @@ type ConnectionView struct {
 	// Located says that the app acts at locations.
 	Located   bool
 	Locations []string
-	Created   TimeView
+	// Tools says how many tools it may use when these are not all, Limits how they are bound.
+	Tools   string
+	Limits  []string
+	Created TimeView
 	// LastUsed and Expires are nil for never; LastUse says from where and for what.
 	LastUsed *TimeView
 	LastUse  string
@@ -48,6 +51,8 @@ type InstallationView struct {
 	Device    string
 	FirstSeen TimeView
 	LastUsed  *TimeView
+	// LastUse says from where and for what the last use was.
+	LastUse   string
 	EndAction templ.SafeURL
 	EndToken  string
 }
@@ -72,11 +77,13 @@ type NewTokenView struct {
 	// Unavailable, when set, says why no token can be made.
 	Unavailable string
 	Token       string
-	Name        string
-	Scopes      []ChoiceView
-	Locations   []ChoiceView
-	Expiries    []ChoiceView
-	Problem     string
+	// Once makes the form one of a kind, so that sending it twice makes one token.
+	Once      string
+	Name      string
+	Scopes    []ChoiceView
+	Locations []ChoiceView
+	Expiries  []ChoiceView
+	Problem   string
 	// ConfirmCross asks to confirm a writing token over locations with different members.
 	ConfirmCross bool
 }
@@ -107,7 +114,14 @@ type ConnectionEditView struct {
 	// Located says that the app acts at locations.
 	Located   bool
 	Locations []ChoiceView
-	// Expires is when the connection ends; nil for no end.
-	Expires *TimeView
-	Problem string
+	// Expiries are the ends to choose from.
+	Expiries []ChoiceView
+	// Tools are the single tools; none leaves the choice out. Limits are those that bind them now, ticked while they stay.
+	Tools  []ChoiceView
+	Limits []ChoiceView
+	// LimitTargets are what a new limit can bind; LimitMaximum and LimitValue what the form held.
+	LimitTargets []OptionView
+	LimitMaximum bool
+	LimitValue   string
+	Problem      string
 }

@@ -29,6 +29,10 @@ type ConsentView struct {
 	Located   bool
 	Locations []ChoiceView
 	Expiries  []ChoiceView
+	// Tools are the single tools to choose from; none leaves the choice out. ToolsOpen unfolds it: the app asks for these
+	// tools alone, or something about them is wrong.
+	Tools     []ChoiceView
+	ToolsOpen bool
 	// Existing is set when the person approved this app before.
 	Existing *ExistingView
 	Problem  string
@@ -41,6 +45,15 @@ type ExistingView struct {
 	Locations []string
 	// Adds are the scopes asked for now that the app does not have.
 	Adds []string
+	// Drops are what the app has now and does not ask for.
+	Drops []string
+	// Tools says how many tools it may use when these are not all, Limits how they are bound.
+	Tools  string
+	Limits []string
+	// Expires is when it ends now; nil for no end.
+	Expires *TimeView
+	// Anew says that the app asks for a new connection, so that this one ends; Adding that nothing is taken away.
+	Anew, Adding bool
 }
 
 // DecidedView is shown when a request was decided before: a second click or a reload.

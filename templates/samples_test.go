@@ -1,6 +1,10 @@
 package templates
 
-import "github.com/a-h/templ"
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+)
 
 var shell = ShellView{Title: "Connections", Person: "Ada Lovelace", Current: NavConnections, SignOutToken: "token-signout"}
 
@@ -47,8 +51,10 @@ var againConsent = ConsentView{
 	SwitchToken: "token-signout", RequestID: "abc", Located: true,
 	Scopes:    []ChoiceView{marked(readChoice, "has it now", false), marked(writeChoice, "new", true)},
 	Locations: []ChoiceView{marked(homeChoice, "has it now", false), marked(shopChoice, "new", true)}, Expiries: expiries,
-	Existing: &ExistingView{Since: at("3 November 2025"), Scopes: []string{"see your things"}, Locations: []string{"Home"}, Adds: []string{"change your things"}},
-	Problem:  "Tick at least one location, or press Deny.",
+	Existing: &ExistingView{Since: at("3 November 2025"), Scopes: []string{"see your things"}, Locations: []string{"Home"}, Adds: []string{"change your things"},
+		Tools: "2 of 10 tools", Limits: []string{"Search things: Only with limit up to 5."}, Expires: atp("1 April 2026"), Drops: []string{"Locations"}},
+	Tools: []ChoiceView{{Value: "search_things", Title: "Search things", Detail: "Looks only.", Ticked: true}, {Value: "move_thing", Title: "Move a thing", Detail: "Changes things.", Mark: "new", Fresh: true}}, ToolsOpen: true,
+	Problem: "Tick at least one location, or press Deny.",
 }
 
 var connections = ConnectionsView{
@@ -56,12 +62,12 @@ var connections = ConnectionsView{
 	Connections: []ConnectionView{
 		{
 			ID: "c1", App: AppView{Name: "Claude", Host: "claude.ai"}, Resource: "Gatehouse (https://home.example/mcp)",
-			Scopes: []string{"see your things", "change your things"}, Located: true, Locations: []string{"Home", "Workshop"},
+			Scopes: []string{"see your things", "change your things"}, Located: true, Locations: []string{"Home", "Workshop"}, Tools: "2 of 10 tools", Limits: []string{"Move a thing: Only with quantity up to 5."},
 			Created: at("3 November 2025"), LastUsed: atp("4 minutes ago"), LastUse: "for where_is from 160.79.104.10",
 			Edit: "/settings/connections/c1", Activity: "/settings/connections/c1/activity", EndAction: "/settings/connections/c1/disconnect", EndToken: "token-end",
 			Reused: []ReuseView{{Device: "Claude Code on macOS", At: at("3 days ago")}},
 			Installations: []InstallationView{{
-				Device: "Claude", FirstSeen: at("3 November 2025"), LastUsed: atp("4 minutes ago"),
+				Device: "Claude", FirstSeen: at("3 November 2025"), LastUsed: atp("4 minutes ago"), LastUse: "for where_is from 160.79.104.10",
 				EndAction: "/settings/connections/c1/installations/f1/end", EndToken: "token-end-f1",
 			}},
 		},
@@ -78,7 +84,7 @@ var connections = ConnectionsView{
 		EndAction: "/settings/connections/tokens/t1/revoke", EndToken: "token-revoke",
 	}},
 	NewToken: NewTokenView{
-		Token: "token-new", Scopes: []ChoiceView{readChoice, writeChoice}, Locations: []ChoiceView{homeChoice, shopChoice}, Expiries: expiries,
+		Token: "token-new", Once: "once-1", Scopes: []ChoiceView{readChoice, writeChoice}, Locations: []ChoiceView{homeChoice, shopChoice}, Expiries: expiries,
 	},
 }
 
@@ -164,6 +170,7 @@ func samples() []sample {
 	return append([]sample{
 		both("signin_confirm", SignIn, SignInView{Shell: titled("Sign in", ""), Token: "token-signin", Return: "/admin/clients", Confirm: true, Email: "ada@example.org"}),
 		both("signin", SignIn, SignInView{Shell: stranger, Token: "token-signin", Return: "/settings/connect"}),
+		both("signin_ways", SignIn, SignInView{Shell: stranger, Token: "token-signin", Ways: someWays, Forgot: true, SignUp: true}),
 		both("signin_request", SignIn, SignInView{Shell: stranger, Token: "token-signin", Request: "abc", App: "Claude Code", Email: "ada@example.org",
 			Problem: "The e-mail address or the password is not right."}),
 		both("signin_nobody", SignIn, SignInView{Shell: stranger, Token: "token-signin", Nobody: true}),
@@ -186,7 +193,9 @@ func samples() []sample {
 		less("connections", Connections, connections, func(v *ConnectionsView) { v.NewToken.Unavailable = "" }),
 		both("connections_empty", Connections, ConnectionsView{Shell: shell, NewToken: NewTokenView{Unavailable: "Personal tokens need an https address."}}),
 		both("connection_edit", ConnectionEdit, ConnectionEditView{Shell: titled("Claude", NavConnections), App: AppView{Name: "Claude", Trusted: true},
-			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}, Expires: atp("1 April 2026")}),
+			Action: "/settings/connections/c1", Token: "token-edit", Scopes: []ChoiceView{readChoice, writeChoice}, Located: true, Locations: []ChoiceView{homeChoice, shopChoice}, Expiries: expiries,
+			Tools: []ChoiceView{{Value: "move_thing", Title: "Move a thing", Detail: "Changes things.", Ticked: true}}, LimitMaximum: true, LimitValue: "five",
+			Limits: []ChoiceView{{Value: "search_things limit", Title: "Search things", Detail: "Only with limit up to 5.", Ticked: true}}, LimitTargets: []OptionView{{Value: "move_thing quantity", Label: "Move a thing: quantity", Chosen: true}}, Problem: "Write the values of the limit."}),
 		both("activity", Activity, activity),
 		both("activity_result", Activity, ActivityView{Shell: titled("What Claude did", NavConnections), Ended: true,
 			Problem: "Not undone. Moved “Drill”. It was undone already.", Newer: "/settings/connections/c1/activity",
@@ -196,5 +205,5 @@ func samples() []sample {
 		both("connect_unavailable", Connect, ConnectView{Shell: titled("Connect an app", NavConnect), Unavailable: "Apps cannot connect.",
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
-	}, append(adminSamples(), grantSamples()...)...)
+	}, slices.Concat(adminSamples(), moreAdminSamples(), peopleSamples(), factorSamples(), grantSamples())...)
 }

@@ -13,11 +13,18 @@ type SignInView struct {
 	App string
 	// Again says that the person is signed in and the app wants a fresh sign-in.
 	Again bool
+	// Stronger says that the app wants more than a password.
+	Stronger bool
 	// Confirm says that the person is signed in and a page of ours wants a fresh sign-in.
 	Confirm bool
 	// Nobody says that there is no person yet who could sign in.
-	Nobody  bool
-	Problem string
+	Nobody bool
+	// Ways are the providers. Forgot offers a letter with a reset link, SignUp an account.
+	Ways           WaysView
+	Forgot, SignUp bool
+	Problem        string
+	// Passkeys offers to sign in with one.
+	Passkeys bool
 }
 
 // SetupView is the page that makes the first administrator.
@@ -33,10 +40,13 @@ type SetupView struct {
 
 // ResetView is the page that sets a new password by link.
 type ResetView struct {
-	Shell   ShellView
-	Token   string
-	Link    string // the token of the reset link
-	Email   string // whose password it is; empty when it need not be shown
+	Shell ShellView
+	Token string
+	Link  string // the token of the reset link
+	Email string // whose password it is; empty when it need not be shown
+	// Lost offers to take second factors and passkeys away as well; Second says that a code follows the password.
+	Lost    bool
+	Second  bool
 	Problem string
 }
 

@@ -22,10 +22,14 @@ type Asset struct {
 var (
 	Stylesheet = asset("gatehouse.css", "text/css; charset=utf-8")
 	Icon       = asset("gatehouse.svg", "image/svg+xml")
+	// PasskeyScript is on the few pages that talk to an authenticator.
+	PasskeyScript = asset("passkey.js", "text/javascript; charset=utf-8")
+	// LiveScript is on the page that shows attempts as they happen.
+	LiveScript = asset("live.js", "text/javascript; charset=utf-8")
 )
 
 // Assets are all files to serve.
-func Assets() []Asset { return []Asset{Stylesheet, Icon} }
+func Assets() []Asset { return []Asset{Stylesheet, Icon, PasskeyScript, LiveScript} }
 
 func asset(name, contentType string) Asset {
 	body, err := staticFiles.ReadFile("static/" + name)

@@ -24,6 +24,7 @@ const (
 	NavConnect     = "connect"
 	NavConnections = "connections"
 	NavAccount     = "account"
+	NavPeople      = "people"
 )
 
 // TimeView is a moment: for machines, in full, and as people say it.

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// passkeyCall is which of the browser's functions the script calls.
+func passkeyCall(create bool) string {
+	if create {
+		return "create"
+	}
+	return "get"
+}
+
 func connectionCount(n int) string {
 	switch n {
 	case 0:

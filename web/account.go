@@ -44,6 +44,11 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 		Shell: h.shell(c, "Account", templates.NavAccount), Name: session.Person.Name, Email: session.Person.Email,
 		Password: v.formToken(purposePassword), OthersToken: v.formToken(purposeEndOthers), Problem: problem,
 	}
+	factors, err := h.accounts.Factors(c.Request().Context(), session.UserID)
+	if err != nil {
+		return err
+	}
+	view.NoPassword, view.Second = !factors.Password, factors.SecondFactor()
 	for _, s := range sessions {
 		view.Sessions = append(view.Sessions, templates.SessionView{
 			Device: deviceName(s.UserAgent), Address: s.IP, SignedIn: h.timeView(s.CreatedAt), LastSeen: h.timeView(s.LastSeenAt),
@@ -51,6 +56,7 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 			EndToken: v.formToken(purposeEndSession(s.ID)),
 		})
 	}
+	view.More = templates.AccountMoreView{Identities: len(h.ways(c, nil).Providers) > 0, AllToken: v.formToken(purposeEndAll)}
 	return render(c, status, templates.Account(view))
 }
 

@@ -19,8 +19,15 @@ const adminPath = "/admin"
 // adminSections is the navigation of the administration, in its order.
 var adminSections = []struct{ path, label string }{
 	{adminPath, lang.Text("Overview")},
+	{adminPeoplePath, lang.Text("People")},
+	{adminClientsPath, lang.Text("Clients")},
+	{adminConnectionsPath, lang.Text("Connections")},
+	{adminAddressPath, lang.Text("E-mail addresses")},
+	{adminProvidersPath, lang.Text("Providers")},
+	{adminAttemptsPath, lang.Text("Attempts")},
+	{adminKeysPath, lang.Text("Keys")},
+	{adminAuditPath, lang.Text("Audit")},
 	{adminPath + "/issuers", lang.Text("Issuers")},
-	{adminPath + "/audit", lang.Text("Audit")},
 }
 
 // requireAdmin gives an administrator's session. For everybody else there is nothing here; a stranger is asked to sign in.

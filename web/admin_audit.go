@@ -21,15 +21,15 @@ import (
 const adminAuditPath = adminPath + "/audit"
 
 // auditQuery is the filter of the audit page, read once.
-type auditQuery struct{ person, action, from, until, before string }
+type auditQuery struct{ person, action, client, connection, from, until, before string }
 
 func parseAuditQuery(q url.Values) auditQuery {
-	return auditQuery{person: q.Get("person"), action: q.Get("action"), from: dayOrNothing(q.Get("from")), until: dayOrNothing(q.Get("until")),
+	return auditQuery{person: q.Get("person"), action: q.Get("action"), client: q.Get("client"), connection: q.Get("connection"), from: dayOrNothing(q.Get("from")), until: dayOrNothing(q.Get("until")),
 		before: parseRequestID(q.Get("before"))}
 }
 
 func (q auditQuery) filtered() bool {
-	return q.person != "" || q.action != "" || q.from != "" || q.until != ""
+	return q.person != "" || q.client != "" || q.connection != "" || q.action != "" || q.from != "" || q.until != ""
 }
 
 // older is the address of the next page.
@@ -37,7 +37,7 @@ func (q auditQuery) older(before string) templ.SafeURL {
 	if before == "" {
 		return ""
 	}
-	return pathWith(adminAuditPath, "person", q.person, "action", q.action, "from", q.from, "until", q.until, "before", before)
+	return pathWith(adminAuditPath, "person", q.person, "action", q.action, "client", q.client, "connection", q.connection, "from", q.from, "until", q.until, "before", before)
 }
 
 // pathWith adds the parameters that are not empty; they come in pairs.
@@ -67,7 +67,7 @@ func (h *Handlers) AdminAudit(c echo.Context) error {
 		return err
 	}
 	ctx, q := c.Request().Context(), parseAuditQuery(c.QueryParams())
-	view := templates.AuditView{Admin: h.adminShell(c, lang.T(ctx, "Audit"), adminAuditPath), Person: q.person, From: q.from, Until: q.until,
+	view := templates.AuditView{Admin: h.adminShell(c, lang.T(ctx, "Audit"), adminAuditPath), Person: q.person, Client: q.client, Connection: q.connection, From: q.from, Until: q.until,
 		Actions: auditOptions(ctx, q.action), Filtered: q.filtered()}
 	filter, err := h.auditFilter(ctx, q)
 	if errors.Is(err, errNoSuchPerson) {
@@ -87,7 +87,7 @@ func (h *Handlers) AdminAudit(c echo.Context) error {
 
 // auditFilter turns the page's filter into the record's. The days are those of UTC; until is included.
 func (h *Handlers) auditFilter(ctx context.Context, q auditQuery) (audit.Filter, error) {
-	f := audit.Filter{Action: q.action, Before: q.before}
+	f := audit.Filter{Action: q.action, ClientID: q.client, ConnectionID: q.connection, Before: q.before}
 	if q.from != "" {
 		f.From, _ = time.Parse(time.DateOnly, q.from)
 	}

@@ -70,7 +70,11 @@ func (h *Handlers) resume(c echo.Context, id string) (*oauth.Prompt, error) {
 	if id = parseRequestID(id); id == "" {
 		return nil, oauth.InvalidRequest("The authorization request is unknown. Start again from the app.").WithCheck("request")
 	}
-	return h.oauth.ResumeAuthorization(c.Request().Context(), id, visitOf(c).owner())
+	who, err := h.owner(c)
+	if err != nil {
+		return nil, err
+	}
+	return h.oauth.ResumeAuthorization(c.Request().Context(), id, who)
 }
 
 func (h *Handlers) showDecided(c echo.Context, allowed bool) error {
@@ -92,9 +96,13 @@ func (h *Handlers) Decide(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	answer, err := h.decide(c, id, parseDecision(form))
+	d := parseDecision(form)
+	answer, err := h.decide(c, id, d)
 	if errors.Is(err, errAskAgain) {
 		return nil // the page was shown once more
+	}
+	if errors.Is(err, oauth.ErrUsed) && d.answer == "allow" { // a second click: the browser dropped the answer to the first
+		answer, err = h.oauth.AnswerAgain(c.Request().Context(), id, v.owner())
 	}
 	if errors.Is(err, oauth.ErrUsed) {
 		return see(c, consentPath(id))

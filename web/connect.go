@@ -12,8 +12,8 @@ import (
 // watchSeconds is how often a watched page loads itself anew.
 const watchSeconds = 5
 
-// Connect tells how to connect an app and shows the person's attempts. Without JavaScript the browser's own refresh
-// keeps the page up to date, when the person wants that.
+// Connect tells how to connect an app and shows the person's attempts. Its script keeps them up to
+// date; without JavaScript the browser's own refresh keeps the page up to date, when the person wants that.
 func (h *Handlers) Connect(c echo.Context) error {
 	session, err := h.requireSession(c)
 	if err != nil {
@@ -31,14 +31,24 @@ func (h *Handlers) Connect(c echo.Context) error {
 		view.Shell.RefreshSeconds = watchSeconds
 		view.Refresh, view.Watch = "/settings/connect?watch=1#attempts", "/settings/connect#attempts"
 	}
-	for i, a := range attempts {
-		view.Attempts = append(view.Attempts, h.attemptView(a, i == 0))
+	if !view.Watching {
+		view.Live = livePath
+		c.Response().Header().Set("Content-Security-Policy", pagePolicy+livePolicy)
 	}
+	view.Attempts = h.attemptViews(attempts)
 	return render(c, http.StatusOK, templates.Connect(view))
 }
 
+func (h *Handlers) attemptViews(attempts []Attempt) []templates.AttemptView {
+	var views []templates.AttemptView
+	for i, a := range attempts {
+		views = append(views, h.attemptView(a, i == 0))
+	}
+	return views
+}
+
 func (h *Handlers) attemptView(a Attempt, latest bool) templates.AttemptView {
-	view := templates.AttemptView{App: a.App, Started: h.timeView(a.StartedAt), State: "going", Summary: "Under way", Open: latest || a.Failed}
+	view := templates.AttemptView{ID: a.ID, App: a.App, Started: h.timeView(a.StartedAt), State: "going", Summary: "Under way", Open: latest || a.Failed}
 	if view.App == "" {
 		view.App = "An app"
 	}

@@ -5,13 +5,16 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 func purposeEditConnection(id string) string { return "edit connection " + id }
@@ -45,15 +48,19 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 	app := connectedApp(existing.Client)
 	view := &templates.ConnectionEditView{
 		Shell: h.shell(c, app.Name, templates.NavConnections), App: app, Located: h.located(existing.Resource),
-		Expires: h.timeViewOf(existing.ExpiresAt),
-		Action:  templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
-		Token:   visitOf(c).formToken(purposeEditConnection(existing.ID)),
+		Expiries: h.expiryChoicesFor(c.Request().Context(), existing),
+		Action:   templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
+		Token:    visitOf(c).formToken(purposeEditConnection(existing.ID)),
 	}
+	h.addTools(c, view, existing)
 	for _, r := range h.oauth.Resources() {
 		if r.URI != existing.Resource {
 			continue
 		}
 		for _, s := range r.Scopes {
+			if (s.Identity || s.Reserved) && !slices.Contains(existing.Scopes, s.Name) {
+				continue // offered only to apps that ask
+			}
 			w := scopeWords(s.Name)
 			view.Scopes = append(view.Scopes, templates.ChoiceView{
 				Value: s.Name, Title: w.title, Detail: w.detail, Ticked: slices.Contains(existing.Scopes, s.Name),
@@ -73,7 +80,17 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 	return view, nil
 }
 
-// SaveConnection changes a connection. Hidden tools stay as they are.
+// addTools shows single tools and their limits.
+func (h *Handlers) addTools(c echo.Context, view *templates.ConnectionEditView, existing *connection.Connection) {
+	ctx, choice := c.Request().Context(), h.editTools(existing)
+	view.Tools = choice.choices(ctx)
+	for i := range view.Tools {
+		view.Tools[i].Mark = "" // the ticks say it already
+	}
+	view.Limits, view.LimitTargets = limitViews(ctx, choice.catalog, existing.Tools), limitTargets(ctx, choice.catalog)
+}
+
+// SaveConnection changes a connection.
 func (h *Handlers) SaveConnection(c echo.Context) error {
 	session, err := h.requireSession(c)
 	if err != nil {
@@ -87,27 +104,49 @@ func (h *Handlers) SaveConnection(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	edit := connection.Edit{
-		Scopes: form["scope"], Terms: connection.Terms{Locations: form["location"], HiddenTools: existing.HiddenTools},
+	edit := connection.Edit{Scopes: form["scope"], Terms: connection.Terms{Locations: form["location"]}, ExpiresAt: existing.ExpiresAt}
+	if value := form.Get("expires"); isExpiry(value) {
+		edit.ExpiresAt = h.chosenEnd(value, existing)
 	}
-	err = h.connections.Edit(c.Request().Context(), session.UserID, existing.ID, edit)
+	choice, limits := h.editTools(existing), parseLimits(form)
+	rules, err := limitsOf(choice, limits)
+	if err == nil {
+		edit.Terms.HiddenTools, edit.Tools = choice.outcome(parseTools(form), rules)
+		err = h.connections.Edit(c.Request().Context(), session.UserID, existing.ID, edit)
+	}
 	var invalid *connection.Invalid
 	if errors.As(err, &invalid) {
-		return h.askEditAgain(c, session, existing, edit, invalid.Message)
+		return h.askEditAgain(c, session, existing, form, lang.T(c.Request().Context(), invalid.Message))
 	}
 	if err != nil {
 		return err
 	}
+	h.record(c, audit.Entry{
+		Action: audit.ConnectionChanged, PersonID: session.UserID, ClientID: existing.Client.ID, ConnectionID: existing.ID,
+		Detail: map[string]string{"scopes": strings.Join(edit.Scopes, " ")},
+	})
 	return see(c, connectionsPath+"?done=saved")
 }
 
-func (h *Handlers) askEditAgain(c echo.Context, session *account.Session, existing *connection.Connection, edit connection.Edit, problem string) error {
+func (h *Handlers) askEditAgain(c echo.Context, session *account.Session, existing *connection.Connection, form url.Values, problem string) error {
 	view, err := h.editView(c, session, existing)
 	if err != nil {
 		return err
 	}
 	view.Problem = problem
-	retick(view.Scopes, edit.Scopes)
-	retick(view.Locations, edit.Terms.Locations)
+	retick(view.Scopes, form["scope"])
+	retick(view.Locations, form["location"])
+	if tools := parseTools(form); tools.shown {
+		retick(view.Tools, tools.ticked)
+	}
+	if isExpiry(form.Get("expires")) {
+		retick(view.Expiries, form["expires"])
+	}
+	limits := parseLimits(form)
+	retick(view.Limits, limits.keep)
+	view.LimitMaximum, view.LimitValue = limits.kind == "maximum", limits.text
+	for i := range view.LimitTargets {
+		view.LimitTargets[i].Chosen = view.LimitTargets[i].Value == limits.target
+	}
 	return render(c, http.StatusUnprocessableEntity, templates.ConnectionEdit(*view))
 }

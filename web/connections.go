@@ -10,6 +10,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
+	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
@@ -40,7 +41,9 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	}
 	view := templates.ConnectionsView{Shell: h.shell(c, "Connections", templates.NavConnections)}
 	for i := range list {
-		view.Connections = append(view.Connections, h.connectionView(v, &list[i]))
+		card := h.connectionView(v, &list[i])
+		card.Tools, card.Limits = h.toolSummary(ctx, &list[i])
+		view.Connections = append(view.Connections, card)
 	}
 	if view.Ended, err = h.ended(ctx, session.UserID); err != nil {
 		return err
@@ -90,7 +93,7 @@ func (h *Handlers) installationView(v *visit, path string, i connection.Installa
 		EndAction: templ.SafeURL(path + "/installations/" + url.PathEscape(i.ID) + "/end"), EndToken: v.formToken(purposeEndInstallation(i.ID)),
 	}
 	if i.LastUsed != nil {
-		view.LastUsed = h.timeViewOf(&i.LastUsed.At)
+		view.LastUsed, view.LastUse = h.timeViewOf(&i.LastUsed.At), useWords(i.LastUsed)
 	}
 	return view
 }
@@ -127,7 +130,11 @@ func (h *Handlers) nameOfResource(uri string) string {
 func (h *Handlers) Disconnect(c echo.Context) error {
 	id := c.Param("connection")
 	return h.act(c, purposeDisconnect(id), connectionsPath+"?done=disconnected", func(ctx context.Context, s *account.Session) error {
-		return h.connections.Disconnect(ctx, s.UserID, id)
+		if err := h.connections.Disconnect(ctx, s.UserID, id); err != nil {
+			return err
+		}
+		h.record(c, audit.Entry{Action: audit.ConnectionEnded, PersonID: s.UserID, ConnectionID: id})
+		return nil
 	})
 }
 

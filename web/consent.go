@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 const purposeSignOut = "sign out"
@@ -36,10 +38,16 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		PersonName:   person.Name, PersonEmail: person.Email,
 		SwitchToken: v.formToken(purposeSignOut), RequestID: p.RequestID,
 		Scopes:   offeredScopes(p.Offered, existing),
-		Located:  h.located(p.Resource.URI),
-		Expiries: expiryChoices("forever"),
+		Located:  h.located(p.Resource.URI) && slices.ContainsFunc(p.Offered, func(o oauth.OfferedScope) bool { return !p.Resource.IsIdentity(o.Name) }),
+		Expiries: h.expiryChoicesFor(ctx, existing),
 		Existing: h.existingView(existing, p),
 	}
+	tools, err := h.consentTools(p, existing)
+	if err != nil {
+		return nil, err
+	}
+	view.Tools, view.ToolsOpen = tools.choices(ctx), tools.asked
+	h.addChanges(ctx, view, p, existing, tools)
 	if view.Located {
 		view.Locations, err = h.offeredLocations(c, person.ID, existing)
 	}
@@ -134,6 +142,48 @@ func (h *Handlers) existingView(existing *connection.Connection, p *oauth.Prompt
 		}
 	}
 	return view
+}
+
+// addChanges completes what is said of an earlier approval: what tools it has and when it ends, what is taken away, and
+// what becomes of it.
+func (h *Handlers) addChanges(ctx context.Context, view *templates.ConsentView, p *oauth.Prompt, existing *connection.Connection, tools *toolChoice) {
+	e := view.Existing
+	if e == nil {
+		return
+	}
+	summary, limits := h.toolSummary(ctx, existing)
+	e.Tools, e.Limits, e.Expires = summary, limits, h.timeViewOf(existing.ExpiresAt)
+	e.Anew, e.Adding = p.GrantAction == oauth.GrantCreate, p.GrantAction == oauth.GrantMerge
+	if !e.Adding {
+		for _, s := range view.Scopes {
+			if slices.Contains(existing.Scopes, s.Value) && !s.Ticked {
+				e.Drops = append(e.Drops, scopeWords(s.Value).short)
+			}
+		}
+	}
+	if tools.asked {
+		for i := range tools.catalog {
+			tool := &tools.catalog[i]
+			switch had, will := has(existing, tool), tools.base.Allows(tool.Name, tool.Write); {
+			case will && !had:
+				e.Adds = append(e.Adds, lang.T(ctx, tool.Title))
+			case had && !will && !e.Adding:
+				e.Drops = append(e.Drops, lang.T(ctx, tool.Title))
+			}
+		}
+	}
+}
+
+// expiryChoicesFor offers to leave the end of a connection as it is, where it has one.
+func (h *Handlers) expiryChoicesFor(ctx context.Context, existing *connection.Connection) []templates.ChoiceView {
+	if existing == nil || existing.ExpiresAt == nil {
+		return expiryChoices("forever")
+	}
+	keep := templates.ChoiceView{
+		Value: keepExpiry, Ticked: true,
+		Title: lang.T(ctx, "As it is: until {date}", "date", existing.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC")),
+	}
+	return append([]templates.ChoiceView{keep}, expiryChoices("")...)
 }
 
 func expiryChoices(ticked string) []templates.ChoiceView {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -21,10 +22,11 @@ type decision struct {
 	scopes    []string
 	locations []string
 	expires   string
+	tools     toolForm
 }
 
 func parseDecision(form url.Values) decision {
-	return decision{answer: form.Get("decision"), scopes: form["scope"], locations: form["location"], expires: form.Get("expires")}
+	return decision{answer: form.Get("decision"), scopes: form["scope"], locations: form["location"], expires: form.Get("expires"), tools: parseTools(form)}
 }
 
 // expiries are the ends a person can choose, by the form's value. The first is the default.
@@ -37,7 +39,13 @@ var expiries = []struct {
 	{"1d", "1 day", 24 * time.Hour},
 }
 
+// keepExpiry leaves the end as it is.
+const keepExpiry = "keep"
+
 func isExpiry(value string) bool {
+	if value == keepExpiry {
+		return true
+	}
 	for _, e := range expiries {
 		if e.value == value {
 			return true
@@ -57,12 +65,24 @@ func (h *Handlers) expiresAt(value string) *time.Time {
 	return nil
 }
 
+// chosenEnd is expiresAt where an end that a connection has can be kept.
+func (h *Handlers) chosenEnd(value string, existing *connection.Connection) *time.Time {
+	if value == keepExpiry && existing != nil {
+		return existing.ExpiresAt
+	}
+	return h.expiresAt(value)
+}
+
 // errAskAgain says that the form lacked something and was shown again with the reason.
 var errAskAgain = errors.New("web: asked again")
 
 // decide carries a decision out. What is missing in the form of somebody who allows is asked for again, with their ticks.
 func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.AuthorizationResponse, error) {
-	ctx, owner := c.Request().Context(), visitOf(c).owner()
+	ctx := c.Request().Context()
+	owner, err := h.owner(c)
+	if err != nil {
+		return nil, err
+	}
 	if d.answer == "deny" {
 		return h.oauth.Decide(ctx, id, owner, oauth.Decision{})
 	}
@@ -76,7 +96,11 @@ func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.Authori
 	case oauth.NextSignIn:
 		return nil, &seeOther{signInPath(id)}
 	}
-	terms, problem, err := h.checkDecision(c, prompt, d)
+	existing, err := h.existing(c, prompt)
+	if err != nil {
+		return nil, err
+	}
+	approved, problem, err := h.checkDecision(c, prompt, existing, d)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +108,7 @@ func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.Authori
 		return nil, h.askAgain(c, prompt, d, problem)
 	}
 	answer, err := h.oauth.Decide(ctx, id, owner, oauth.Decision{
-		Allow: true, Scopes: d.scopes, Terms: terms, ExpiresAt: h.expiresAt(d.expires),
+		Allow: true, Scopes: d.scopes, Terms: approved.terms, Details: approved.details, ExpiresAt: h.chosenEnd(d.expires, existing),
 	})
 	if errors.Is(err, oauth.ErrNoScope) {
 		return nil, h.askAgain(c, prompt, d, noScope)
@@ -97,33 +121,64 @@ const (
 	noScope    = "Tick at least one thing that the app may do, or press Deny."
 	noLocation = "Tick at least one location, or press Deny."
 	noExpiry   = "Choose for how long."
+	noTool     = "Tick at least one tool, or press Deny."
 )
 
-// checkDecision makes the approval's terms, or says in words what is missing.
-func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, d decision) (terms []byte, problem string, err error) {
+// approved is the product's part of an approval.
+type approved struct{ terms, details json.RawMessage }
+
+// existing is the connection that an approval would change, or nil.
+func (h *Handlers) existing(c echo.Context, prompt *oauth.Prompt) (*connection.Connection, error) {
+	return h.connections.Existing(c.Request().Context(), visitOf(c).userID(), prompt.Client.ID, prompt.Resource.URI)
+}
+
+// checkDecision makes the approval's terms and details, or says in words what is missing.
+func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, existing *connection.Connection, d decision) (a approved, problem string, err error) {
 	switch {
 	case d.answer != "allow":
-		return nil, noDecision, nil
+		return a, noDecision, nil
 	case len(d.scopes) == 0:
-		return nil, noScope, nil
+		return a, noScope, nil
 	case d.expires != "" && !isExpiry(d.expires):
-		return nil, noExpiry, nil
+		return a, noExpiry, nil
 	}
 	t := connection.Terms{}
-	if h.located(prompt.Resource.URI) {
+	// What only tells who somebody is acts nowhere.
+	if h.located(prompt.Resource.URI) && slices.ContainsFunc(d.scopes, func(s string) bool { return !prompt.Resource.IsIdentity(s) }) {
 		if len(d.locations) == 0 {
-			return nil, noLocation, nil
+			return a, noLocation, nil
 		}
 		t.Locations = d.locations
+		if prompt.GrantAction == oauth.GrantMerge && existing != nil {
+			t.Locations = append(locationIDs(existing), t.Locations...)
+		}
 		var invalid *connection.Invalid
 		if err := h.connections.CheckLocations(c.Request().Context(), visitOf(c).userID(), t.Locations); errors.As(err, &invalid) {
-			return nil, invalid.Message, nil
+			return a, invalid.Message, nil
 		} else if err != nil {
-			return nil, "", err
+			return a, "", err
 		}
 	}
-	terms, err = t.Encode()
-	return terms, "", err
+	choice, err := h.consentTools(prompt, existing)
+	if err != nil {
+		return a, "", err
+	}
+	var invalid *connection.Invalid
+	if t.HiddenTools, a.details, err = h.approvedTools(prompt, choice, d.tools); errors.As(err, &invalid) {
+		return a, noTool, nil
+	} else if err != nil {
+		return a, "", err
+	}
+	a.terms, err = t.Encode()
+	return a, "", err
+}
+
+func locationIDs(c *connection.Connection) []string {
+	var ids []string
+	for _, l := range c.Locations {
+		ids = append(ids, l.ID)
+	}
+	return ids
 }
 
 // askAgain shows the consent page once more with the person's own ticks.
@@ -135,6 +190,10 @@ func (h *Handlers) askAgain(c echo.Context, prompt *oauth.Prompt, d decision, pr
 	view.Problem = problem
 	retick(view.Scopes, d.scopes)
 	retick(view.Locations, d.locations)
+	if d.tools.shown {
+		retick(view.Tools, d.tools.ticked)
+	}
+	view.ToolsOpen = view.ToolsOpen || problem == noTool
 	if isExpiry(d.expires) {
 		retick(view.Expiries, []string{d.expires})
 	}

@@ -42,6 +42,9 @@ func protocolPage(e *oauth.Error) *PageError {
 		Status: e.Status, Title: "This did not work", What: "The app's request could not be carried out.",
 		Code: e.Code, Detail: e.Description, RetryAfter: e.RetryAfter, Cause: e.Cause,
 	}
+	if explainDocument(p, e) {
+		return p
+	}
 	switch {
 	case e.Status == http.StatusNotFound:
 		return notFoundPage()

@@ -18,6 +18,7 @@ import (
 	"gatehouse/app/limit"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // PageError is an error for a person: a page that says what failed, why most likely, and what to do.
@@ -27,6 +28,8 @@ type PageError struct {
 	// What failed, Why most likely, and what the person can do.
 	What, Why string
 	Advice    []string
+	// Host stands for {host} in the texts.
+	Host string
 	// Code and Detail are for the app's developer.
 	Code, Detail string
 	RetryAfter   time.Duration
@@ -193,8 +196,13 @@ func (h *Handlers) pageError(err error) *PageError {
 func (h *Handlers) sendPage(c echo.Context, e *PageError) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	retryAfter(c.Response().Header(), e.RetryAfter)
+	text := func(s string) string { return lang.T(c.Request().Context(), s, "host", e.Host) }
+	advice := make([]string, len(e.Advice))
+	for i := range e.Advice {
+		advice[i] = text(e.Advice[i])
+	}
 	return render(c, e.Status, templates.Error(templates.ErrorView{
-		Shell: h.shell(c, e.Title, ""), What: e.What, Cause: e.Why, Advice: e.Advice, Code: e.Code, Detail: e.Detail,
+		Shell: h.shell(c, text(e.Title), ""), What: text(e.What), Cause: text(e.Why), Advice: advice, Code: e.Code, Detail: e.Detail,
 		Correlation: requestID(c),
 	}))
 }

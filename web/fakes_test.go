@@ -26,6 +26,7 @@ const (
 
 // fakeAccounts is the domain of people in memory, without hashing.
 type fakeAccounts struct {
+	fakeFactors
 	mu       sync.Mutex
 	now      func() time.Time
 	password map[string]string // by address
@@ -34,9 +35,43 @@ type fakeAccounts struct {
 	setup    string
 	reset    string
 	limited  bool
-	made     int
-	down     error
+	// strongest is what StrongestSignIn says, methods how the next session is made.
+	strongest string
+	methods   []string
+	made      int
+	down      error
+	noted     []string
+	refuse    error
 }
+
+// fakeFactors is people who have nothing but a password.
+type everyFactor = web.Factors
+
+type fakeFactors struct{ everyFactor }
+
+func (fakeFactors) Factors(context.Context, string) (*account.Factors, error) {
+	return &account.Factors{Password: true}, nil
+}
+
+func (fakeFactors) PasskeysPossible() bool { return false }
+
+func (fakeFactors) BeginPasskeySignIn(context.Context, string) (*account.PasskeyRequest, error) {
+	return nil, account.ErrNoPasskeys
+}
+
+func (fakeFactors) SignInByPasskey(context.Context, string, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrPasskey
+}
+
+func (fakeFactors) PendingSignIn(context.Context, string) (*account.Person, error) {
+	return nil, account.ErrNotFound
+}
+
+func (fakeFactors) CompleteSignIn(context.Context, string, string, account.Device) (*account.Session, string, error) {
+	return nil, "", account.ErrNotFound
+}
+
+func (fakeFactors) CancelSignIn(context.Context, string) error { return nil }
 
 func (f *fakeAccounts) person(email string) account.Person {
 	return account.Person{ID: "user " + email, Email: email, Name: "Ada Lovelace", Admin: email == adminEmail}
@@ -52,10 +87,17 @@ func (f *fakeAccounts) People(context.Context) ([]account.Person, error) {
 	return out, f.down
 }
 
+func (f *fakeAccounts) StrongestSignIn(context.Context, string) (string, error) {
+	if f.strongest == "" {
+		return account.StrengthSingle, f.down
+	}
+	return f.strongest, f.down
+}
+
 func (f *fakeAccounts) open(p account.Person, from account.Device) (*account.Session, string, error) {
 	f.made++
 	now := f.now()
-	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
+	s := &account.Session{ID: fmt.Sprint("s", f.made), UserID: p.ID, Person: p, AuthTime: now, AMR: f.methods, CreatedAt: now, LastSeenAt: now, ExpiresAt: now.Add(7 * 24 * time.Hour), Device: from}
 	secret := fmt.Sprintf("secret-%d", f.made)
 	f.sessions[secret] = s
 	return s, secret, nil
@@ -175,7 +217,7 @@ func (f *fakeAccounts) CheckReset(_ context.Context, token string) (*account.Per
 	return &p, nil
 }
 
-func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string) (*account.Person, error) {
+func (f *fakeAccounts) CompleteReset(ctx context.Context, token, password string, _ bool) (*account.Person, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, err := f.CheckReset(ctx, token)
@@ -274,7 +316,8 @@ func (f *fakeConnections) ListConnections(_ context.Context, q connection.Filter
 	defer f.mu.Unlock()
 	var out []connection.Connection
 	for _, c := range f.list {
-		if (q.UserID == "" || c.UserID == q.UserID) && (q.ID == "" || c.ID == q.ID) && (q.ClientID == "" || c.Client.ID == q.ClientID) && (q.Ended || c.Live(now)) {
+		if (q.UserID == "" || c.UserID == q.UserID) && (q.ID == "" || c.ID == q.ID) && (q.ClientID == "" || c.Client.ID == q.ClientID) && (q.Ended || c.Live(now)) &&
+			(q.Client == "" || strings.Contains(c.Client.Name, q.Client)) && (q.Host == "" || c.Client.Host == q.Host) {
 			out = append(out, c)
 		}
 	}
@@ -285,7 +328,7 @@ func (f *fakeConnections) change(userID, id string, fn func(*connection.Connecti
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.list {
-		if f.list[i].UserID == userID && f.list[i].ID == id && f.list[i].EndedAt == nil {
+		if (userID == "" || f.list[i].UserID == userID) && f.list[i].ID == id && f.list[i].EndedAt == nil {
 			fn(&f.list[i])
 			return nil
 		}
@@ -293,9 +336,9 @@ func (f *fakeConnections) change(userID, id string, fn func(*connection.Connecti
 	return connection.ErrNotFound
 }
 
-func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ time.Time) error {
+func (f *fakeConnections) EditConnection(_ context.Context, userID, id string, e connection.Edit, _ string, _ time.Time) error {
 	return f.change(userID, id, func(c *connection.Connection) {
-		c.Scopes, c.HiddenTools, c.Locations = e.Scopes, e.Terms.HiddenTools, nil
+		c.Scopes, c.HiddenTools, c.Locations, c.ExpiresAt, c.Tools = e.Scopes, e.Terms.HiddenTools, nil, e.ExpiresAt, e.Tools
 		for _, l := range e.Terms.Locations {
 			c.Locations = append(c.Locations, connection.Location{ID: l, Name: l})
 		}
@@ -311,7 +354,7 @@ func (f *fakeConnections) CloseInstallation(_ context.Context, userID, id, _ str
 	defer f.mu.Unlock()
 	for i := range f.list {
 		for j := range f.list[i].Installations {
-			if n := &f.list[i].Installations[j]; f.list[i].UserID == userID && n.ID == id {
+			if n := &f.list[i].Installations[j]; (userID == "" || f.list[i].UserID == userID) && n.ID == id {
 				n.EndedAt = &now
 				return nil
 			}
@@ -325,7 +368,10 @@ func (f *fakeConnections) MemberLocations(context.Context, string) ([]connection
 }
 
 // fakeAttempts is one attempt that failed.
-type fakeAttempts struct{ at time.Time }
+type fakeAttempts struct {
+	anyAttempts
+	at time.Time
+}
 
 func (f fakeAttempts) AttemptsOf(context.Context, string) ([]web.Attempt, error) {
 	return []web.Attempt{{App: "ChatGPT", StartedAt: f.at, Failed: true, Steps: []web.AttemptStep{
@@ -334,9 +380,12 @@ func (f fakeAttempts) AttemptsOf(context.Context, string) ([]web.Attempt, error)
 }
 
 // attemptList is attempts of everybody.
-type attemptList []web.Attempt
+type attemptList struct {
+	anyAttempts
+	list []web.Attempt
+}
 
-func (l attemptList) AttemptsOf(context.Context, string) ([]web.Attempt, error) { return l, nil }
+func (l attemptList) AttemptsOf(context.Context, string) ([]web.Attempt, error) { return l.list, nil }
 
 // events collects what was observed.
 type events struct {

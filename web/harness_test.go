@@ -47,6 +47,7 @@ type site struct {
 	things      *fakeThings
 	events      *events
 	audit       *fakeAudit
+	clients     *fakeClients
 	steps       *[]oauth.Step
 	log         *bytes.Buffer
 	handler     http.Handler
@@ -69,7 +70,7 @@ func newSite(t *testing.T, options ...option) *site {
 	s.memory.AddUser("user bob@example.org")
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
-		Issuer: s.url, DynamicRegistration: true, Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
+		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
 		DeviceKey: []byte("device key"),
 		Observe: func(_ context.Context, step oauth.Step) {
 			observing.Lock()
@@ -91,14 +92,15 @@ func newSite(t *testing.T, options ...option) *site {
 		return []connection.ScopeRule{{Name: home.ScopeRead}, {Name: home.ScopeWrite, Implies: []string{home.ScopeRead}}}
 	}
 	deps.PublicURL, deps.OAuth, deps.Located, deps.Accounts, deps.Homes = s.url, server, located, s.accounts, fakeHomes{}
-	deps.Things = s.things
+	deps.Things, deps.People = s.things, passwordsAlone()
 	deps.Connections = &connection.Service{Store: s.connections, Now: s.clock.Now, Scopes: rules, Located: located}
 	deps.Activity = s.activity
-	s.audit = &fakeAudit{}
+	s.audit, s.clients = &fakeAudit{}, &fakeClients{}
+	deps.Clients = s.clients
 	deps.Issuers = &trust.Service{Store: &fakeIssuers{}, Now: s.clock.Now, KnownScopes: []string{home.ScopeRead, home.ScopeWrite}, OwnIssuer: s.url}
 	deps.Audit = audit.New(audit.Config{Store: s.audit, Now: s.clock.Now, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler), Keep: time.Hour})
 	if deps.Attempts == nil {
-		deps.Attempts = fakeAttempts{s.clock.Now()}
+		deps.Attempts = fakeAttempts{at: s.clock.Now()}
 	}
 	deps.Observer, deps.Limiter = s.events, limit.New(limit.Config{Now: s.clock.Now})
 	deps.Log, deps.Now, deps.Rand = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), s.clock.Now, rand.Reader

@@ -31,6 +31,9 @@ func TestPageHeaders(t *testing.T) {
 		if leadsToClient {
 			want = base
 		}
+		if target == "/settings/connect" { // the one page with a script of its own here
+			want += "; script-src 'self'; connect-src 'self'"
+		}
 		if got := h.Get("Content-Security-Policy"); got != want {
 			t.Errorf("BH-1 BH-2 %s has the policy %q", target, got)
 		}
@@ -241,7 +244,7 @@ func TestEditConnection(t *testing.T) {
 	if form.Get("scope") != home.ScopeRead || form.Get("location") != homeID {
 		t.Errorf("the page does not start from what holds: %v", form)
 	}
-	if page := b.get(t, path); !strings.Contains(page.body, "When you end it") {
+	if page := b.get(t, path); !strings.Contains(page.body, "Until I end it") {
 		t.Error("the page does not tell that the connection has no end")
 	}
 	at := s.clock.Now().AddDate(0, 1, 0)
@@ -364,7 +367,7 @@ func TestPlainHTTPBeyondThisComputer(t *testing.T) {
 func TestAttemptLabels(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(d *web.Deps, _ *string) {
-		d.Attempts = attemptList{{App: "A", Ended: true}, {App: "B", Done: true}, {App: "C", Failed: true}, {App: "D"}}
+		d.Attempts = attemptList{list: []web.Attempt{{App: "A", Ended: true}, {App: "B", Done: true}, {App: "C", Failed: true}, {App: "D"}}}
 	})
 	page := s.signedIn(t).get(t, "/settings/connect")
 	var got []string

@@ -2,6 +2,12 @@ package web
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -24,6 +30,8 @@ type newTokenForm struct {
 	locations   []string
 	expires     string
 	confirmed   bool
+	// once is the form's own random value: the same form makes one token, however often it is sent.
+	once string
 	// askConfirm shows the box that confirms a token over locations of different people.
 	askConfirm bool
 }
@@ -31,7 +39,7 @@ type newTokenForm struct {
 func parseNewToken(form url.Values) newTokenForm {
 	return newTokenForm{
 		name: form.Get("name"), scope: form.Get("scope"), locations: form["location"], expires: form.Get("expires"),
-		confirmed: form.Get("confirm_cross_location") == "true",
+		confirmed: form.Get("confirm_cross_location") == "true", once: form.Get("once"),
 	}
 }
 
@@ -53,8 +61,11 @@ func (h *Handlers) CreateToken(c echo.Context) error {
 	form := parseNewToken(values)
 	created, err := h.accounts.CreateToken(c.Request().Context(), session.UserID, account.NewToken{
 		Name: form.name, Scope: form.scope, LocationIDs: form.locations, ExpiresAt: h.expiresAt(form.expires),
-		ConfirmCrossLocation: form.confirmed, SessionID: session.ID,
+		ConfirmCrossLocation: form.confirmed, SessionID: session.ID, Seed: visitOf(c).seed(form),
 	})
+	if errors.Is(err, account.ErrRepeated) {
+		return see(c, connectionsPath+"?done=token")
+	}
 	if problem := problemOf(err); problem != "" {
 		form.askConfirm = account.CodeOf(err) == account.CodeCrossLocationWrite
 		return h.showConnections(c, http.StatusUnprocessableEntity, session, form, problem)
@@ -63,6 +74,26 @@ func (h *Handlers) CreateToken(c echo.Context) error {
 		return err
 	}
 	return h.handOver(c, created)
+}
+
+// once makes the random value of a form.
+func (h *Handlers) once() (string, error) {
+	value := make([]byte, 16)
+	if _, err := io.ReadFull(h.rand, value); err != nil {
+		return "", fmt.Errorf("make a form: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(value), nil
+}
+
+// seed is what a token's secret is made from: the form under the session's secret, which only this browser has. Another
+// name or scope makes another token.
+func (v *visit) seed(form newTokenForm) []byte {
+	if form.once == "" {
+		return nil
+	}
+	mac := hmac.New(sha256.New, []byte(v.secret))
+	fmt.Fprintf(mac, "seed new token %q %q %q %q %q", form.once, form.name, form.scope, form.locations, form.expires)
+	return mac.Sum(nil)
 }
 
 // RevokeToken ends a personal token.
@@ -93,7 +124,8 @@ func (h *Handlers) addTokens(ctx context.Context, v *visit, userID string, view 
 		}
 	}
 	view.NewToken = h.newTokenView(v, memberships, form)
-	return nil
+	view.NewToken.Once, err = h.once()
+	return err
 }
 
 func (h *Handlers) tokenView(v *visit, t *account.PersonalToken, names map[string]string) templates.TokenView {

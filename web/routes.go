@@ -39,7 +39,7 @@ type Route struct {
 
 // Routes lists everything that this package serves.
 func (h *Handlers) Routes() []Route {
-	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.fileRoutes())
+	return slices.Concat(h.oauthRoutes(), h.pageRoutes(), h.adminRoutes(), h.peopleRoutes(), h.fileRoutes())
 }
 
 func (h *Handlers) oauthRoutes() []Route {
@@ -57,6 +57,9 @@ func (h *Handlers) oauthRoutes() []Route {
 		{BackChannel, oauth.PathPush, nil, h.PushAuthorization},
 		{BackChannel, oauth.PathDeviceAuthorization, nil, h.AuthorizeDevice},
 		{ServerChannel, oauth.PathIntrospect, nil, h.Introspect},
+		{BackChannel, oauth.PathUserInfo, h.UserInfo, h.UserInfo},
+		{ServerChannel, oauth.PathGrants, h.QueryGrant, nil}, // no grant has no id; the answer says whether a token would do
+		{ServerChannel, grantPath, h.QueryGrant, nil},
 		{ClientPage, oauth.PathAuthorize, h.Authorize, h.Authorize},
 		// Clients whose discovery fails guess these; they are the same endpoints.
 		{BackChannel, "/oauth/register", nil, h.RegisterClient},
@@ -76,12 +79,16 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/", h.Home, nil},
 		// A sign-in can lead on to the client at once, when the request turns out to be refused.
 		{ClientPage, "/signin", h.SignInPage, h.SignIn},
+		{ClientPage, secondPath, h.SecondFactorPage, h.SecondFactor},
+		{ClientPage, passkeySignInPath, h.SeeSignIn, h.AskPasskey},
+		{ClientPage, passkeySignInPath + "/finish", h.SeeSignIn, h.SignInByPasskey},
 		{Page, "/signout", nil, h.SignOut},
 		{Page, "/setup", h.SetupPage, h.Setup},
 		{Page, "/reset", h.ResetPage, h.Reset},
 		{Page, "/things/:thing", h.Thing, nil},
 		{Page, "/settings", h.Settings, nil},
 		{Page, "/settings/connect", h.Connect, nil},
+		{Page, livePath, h.ConnectLive, nil},
 		{Page, "/settings/connections", h.Connections, nil},
 		{Page, "/settings/connections/tokens", h.SeeConnections, h.CreateToken},
 		{Page, createdTokenPath, h.CreatedToken, nil},
@@ -97,6 +104,17 @@ func (h *Handlers) pageRoutes() []Route {
 		{Page, "/settings/connections/tokens/:token/activity/:event/undo", h.SeeActivity, h.UndoOne},
 		{Page, "/settings/account", h.Account, nil},
 		{Page, "/settings/account/password", h.SeeAccount, h.ChangePassword},
+		{Page, factorsPath, h.Factors, nil},
+		{Page, factorsPath + "/password", h.SeeFactors, h.SetPassword},
+		{Page, factorsPath + "/password/remove", h.SeeFactors, h.DropPassword},
+		{Page, factorsPath + "/passkeys/add", h.SeeFactors, h.AskNewPasskey},
+		{Page, factorsPath + "/passkeys/finish", h.SeeFactors, h.AddPasskey},
+		{Page, factorsPath + "/passkeys/:passkey/rename", h.SeeFactors, h.RenamePasskey},
+		{Page, factorsPath + "/passkeys/:passkey/remove", h.SeeFactors, h.RemovePasskey},
+		{Page, enrolPath, h.EnrolPage, h.BeginEnrol},
+		{Page, enrolPath + "/confirm", h.SeeEnrol, h.ConfirmEnrol},
+		{Page, enrolPath + "/remove", h.SeeFactors, h.RemoveAuthenticator},
+		{Page, recoveryCodesPath, h.RecoveryCodes, h.NewRecoveryCodes},
 		{Page, "/settings/account/sessions/end-others", h.SeeAccount, h.EndOtherSessions},
 		{Page, "/settings/account/sessions/:session/end", h.SeeAccount, h.EndSession},
 	}
@@ -123,6 +141,9 @@ func (h *Handlers) Register(e *echo.Echo) {
 // dispatch prepares the answer's headers for the route's kind and picks the handler for the method.
 func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 	allow := allowed(r)
+	for method := range h.moreMethods(r.Path) {
+		allow += ", " + method
+	}
 	off := !h.oauthOn && isOAuthPath(r.Path)
 	return func(c echo.Context) error {
 		c.Set(kindKey, r.Kind)
@@ -138,7 +159,7 @@ func (h *Handlers) dispatch(r Route) echo.HandlerFunc {
 		case http.MethodOptions:
 			return options(c, r.Kind, allow)
 		default:
-			handler = nil
+			handler = h.moreMethods(r.Path)[c.Request().Method]
 		}
 		if handler == nil {
 			c.Response().Header().Set(echo.HeaderAllow, allow)
@@ -176,7 +197,7 @@ func options(c echo.Context, kind Kind, allow string) error {
 func isOAuthPath(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case ".well-known", "register", "token", "revoke", "par", "introspect", "oauth", "authorize", "device_authorization", "device":
+	case ".well-known", "register", "token", "revoke", "par", "introspect", "userinfo", "oauth", "authorize", "grants", "device_authorization", "device":
 		return true
 	}
 	return false
@@ -197,7 +218,7 @@ func kindOf(c echo.Context) Kind {
 		return ClientPage
 	case path == oauth.PathDevice, strings.HasPrefix(path, oauth.PathDevice+"/"):
 		return Page
-	case strings.HasPrefix(path, "/introspect"):
+	case strings.HasPrefix(path, "/introspect"), strings.HasPrefix(path, oauth.PathGrants+"/"):
 		return ServerChannel
 	case isOAuthPath(path):
 		return BackChannel

@@ -8,11 +8,14 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/inventory"
+	"gatehouse/app/toolgrant"
 )
 
 // Accounts is what pages ask of the domain of people; account.Service is one.
 type Accounts interface {
 	SignIns
+	SignInFactors
+	Factors
 	Sessions
 	Links
 	Tokens
@@ -27,6 +30,9 @@ type SignIns interface {
 	ChangePassword(ctx context.Context, session *account.Session, current, next string, from account.Device) (*account.Session, string, error)
 	// People are asked for only to tell whether there is anybody.
 	People(ctx context.Context) ([]account.Person, error)
+	PersonByID(ctx context.Context, id string) (*account.Person, error)
+	// StrongestSignIn is how strongly a person could sign in.
+	StrongestSignIn(ctx context.Context, userID string) (string, error)
 }
 
 // Sessions lists and ends a person's sessions.
@@ -41,7 +47,7 @@ type Links interface {
 	CheckSetup(ctx context.Context, token string) error
 	CompleteSetup(ctx context.Context, token string, n account.NewPerson) (*account.Person, error)
 	CheckReset(ctx context.Context, token string) (*account.Person, error)
-	CompleteReset(ctx context.Context, token, password string) (*account.Person, error)
+	CompleteReset(ctx context.Context, token, password string, forget bool) (*account.Person, error)
 }
 
 // Tokens are a person's personal tokens.
@@ -75,11 +81,15 @@ type Connections interface {
 	Edit(ctx context.Context, userID, id string, e connection.Edit) error
 	Disconnect(ctx context.Context, userID, id string) error
 	EndInstallation(ctx context.Context, userID, id string) error
+	// CheckTools refuses a choice of tools that leaves none, and limits that no tool has.
+	CheckTools(resource string, hidden []string, tools *toolgrant.Grant) error
 	CheckLocations(ctx context.Context, userID string, ids []string) error
+	ConnectionsAdmin
 }
 
 // Attempt is one recorded attempt to connect.
 type Attempt struct {
+	ID string
 	// App is the client's name as far as known.
 	App       string
 	StartedAt time.Time
@@ -101,6 +111,9 @@ type AttemptStep struct {
 type Attempts interface {
 	// AttemptsOf lists the latest attempts that were tied to the person, the newest first.
 	AttemptsOf(ctx context.Context, userID string) ([]Attempt, error)
+	// AttemptsStamp changes whenever an attempt of the person does.
+	AttemptsStamp(ctx context.Context, userID string) (string, error)
+	AttemptsAdmin
 }
 
 // Event is a step of a connection attempt that only the pages see.

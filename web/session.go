@@ -26,7 +26,20 @@ func (v *visit) owner() oauth.ResourceOwner {
 	if v.session == nil {
 		return oauth.ResourceOwner{}
 	}
-	return oauth.ResourceOwner{UserID: v.session.UserID, AuthTime: v.session.AuthTime, SignIn: v.session.ID}
+	return oauth.ResourceOwner{
+		UserID: v.session.UserID, AuthTime: v.session.AuthTime, SignIn: v.session.ID,
+		ACR: account.StrengthOf(v.session.AMR), AMR: v.session.AMR,
+	}
+}
+
+// owner is the person at the browser, with how strongly they could sign in.
+func (h *Handlers) owner(c echo.Context) (oauth.ResourceOwner, error) {
+	who := visitOf(c).owner()
+	var err error
+	if who.SignedIn() {
+		who.StrongestACR, err = h.accounts.StrongestSignIn(c.Request().Context(), who.UserID)
+	}
+	return who, err
 }
 
 func (v *visit) signedIn() bool { return v.session != nil }
@@ -56,6 +69,9 @@ func (h *Handlers) openPage(c echo.Context, handler echo.HandlerFunc) error {
 		switch {
 		case err == nil:
 			v.session, v.secret = session, cookie.Value
+			if err := stopForDeletion(c, session); err != nil {
+				return err
+			}
 			return handler(c)
 		case !errors.Is(err, account.ErrNotFound):
 			// Nothing is known of the session, so nobody is a stranger because of it; the next load may work.

@@ -77,7 +77,11 @@ func (h *Handlers) ResetPage(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.showReset(c, http.StatusOK, templates.ResetView{Link: token, Email: person.Email})
+	view := templates.ResetView{Link: token, Email: person.Email}
+	if err := h.addLost(c, &view, person.ID); err != nil {
+		return err
+	}
+	return h.showReset(c, http.StatusOK, view)
 }
 
 func (h *Handlers) showReset(c echo.Context, status int, view templates.ResetView) error {
@@ -97,9 +101,16 @@ func (h *Handlers) Reset(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.accounts.CompleteReset(c.Request().Context(), form.Get("token"), form.Get("password"))
+	ctx, token := c.Request().Context(), form.Get("token")
+	_, err = h.accounts.CompleteReset(ctx, token, form.Get("password"), form.Get("forget") == "true")
 	if problem := problemOf(err); problem != "" {
-		return h.showReset(c, http.StatusUnprocessableEntity, templates.ResetView{Link: form.Get("token"), Problem: problem})
+		view := templates.ResetView{Link: token, Problem: problem}
+		if person, err := h.accounts.CheckReset(ctx, token); err == nil {
+			if err := h.addLost(c, &view, person.ID); err != nil {
+				return err
+			}
+		}
+		return h.showReset(c, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {
 		return err
@@ -107,9 +118,20 @@ func (h *Handlers) Reset(c echo.Context) error {
 	return see(c, "/signin")
 }
 
+// addLost offers to take away what somebody may have lost with their password.
+func (h *Handlers) addLost(c echo.Context, view *templates.ResetView, userID string) error {
+	f, err := h.accounts.Factors(c.Request().Context(), userID)
+	if err != nil {
+		return err
+	}
+	view.Second, view.Lost = f.SecondFactor(), f.SecondFactor() || len(f.Passkeys) > 0
+	return nil
+}
+
 // fieldNames are the fields of refusals as the forms name them.
 var fieldNames = map[string]string{
 	"password": "The password", "email": "The e-mail address", "name": "The name", "location_name": "The location's name",
+	"slug": "The short name", "issuer": "The issuer", "client_id": "The client id", "domains": "The domains", "role": "The role",
 	"location_ids": "The choice of locations", "scope": "What it may do", "expires_at": "The end",
 }
 

@@ -44,6 +44,7 @@ func (h *Handlers) SignInPage(c echo.Context) error {
 			return see(c, consentPath(in.request))
 		}
 		view.Again, view.Email = prompt.ReauthenticationDemanded, prompt.LoginHint
+		view.Stronger = prompt.StrongerDemanded
 		if prompt.Client != nil {
 			view.App = clientName(prompt.Client.Name, prompt.Client.ID)
 		}
@@ -73,7 +74,8 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	}
 	view.Shell = h.shell(c, "Sign in", "")
 	view.Token = visitOf(c).formToken(purposeSignIn)
-	view.Nobody = h.nobodyYet(c)
+	view.Nobody, view.Passkeys = h.nobodyYet(c), h.accounts.PasskeysPossible()
+	h.showSignInWays(c, &view)
 	return render(c, status, templates.SignIn(view))
 }
 
@@ -97,16 +99,14 @@ func (h *Handlers) SignIn(c echo.Context) error {
 	}
 	in := parseSignIn(form)
 	session, secret, err := h.accounts.SignIn(c.Request().Context(), in.email, in.password, device(c))
+	var second *account.SecondFactorNeeded
+	if errors.As(err, &second) {
+		return h.askSecond(c, in, second)
+	}
 	if err != nil {
 		return h.signInFailed(c, in, err)
 	}
-	if err := h.openSession(c, session, secret); err != nil {
-		return err
-	}
-	if in.request != "" {
-		h.note(c, Event{Step: StepSignedIn, OK: true, RequestID: oauth.RequestCorrelation(in.request), UserID: session.UserID})
-	}
-	return see(c, in.next())
+	return h.signedIn(c, in, session, secret)
 }
 
 // signInFailed shows the form again. Every wrong pair gets one answer; too many tries, how long to wait.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gatehouse/app/limit"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -28,7 +29,9 @@ type Deps struct {
 	OAuthOn bool
 	OAuth   *oauth.Server
 	// Located reports whether connections to a resource act at locations, so that the consent page asks where.
-	Located     func(resource string) bool
+	Located func(resource string) bool
+	// Tools gives the tools of a resource that people can choose one by one; nil for none.
+	Tools       func(resource string) toolgrant.Catalog
 	Accounts    Accounts
 	Homes       Homes
 	Things      Things
@@ -36,12 +39,16 @@ type Deps struct {
 	Activity    Activity
 	Attempts    Attempts
 	Audit       Audit
+	Clients     ClientsAdmin
 	Issuers     Issuers
 	Observer    Observer
 	Limiter     Limiter
-	Log         *slog.Logger
-	Now         func() time.Time
-	Rand        io.Reader
+	People      People
+	// Stopping is closed when the program stops, so that streams end; nil when it never does.
+	Stopping <-chan struct{}
+	Log      *slog.Logger
+	Now      func() time.Time
+	Rand     io.Reader
 }
 
 // Handlers are all handlers. It is safe for concurrent use and keeps no state of its own.
@@ -51,6 +58,7 @@ type Handlers struct {
 	oauthOn     bool
 	oauth       *oauth.Server
 	located     func(resource string) bool
+	tools       func(resource string) toolgrant.Catalog
 	accounts    Accounts
 	homes       Homes
 	things      Things
@@ -58,9 +66,13 @@ type Handlers struct {
 	activity    Activity
 	attempts    Attempts
 	audit       Audit
+	clients     ClientsAdmin
 	issuers     Issuers
 	observer    Observer
 	limiter     Limiter
+	people      People
+	stopping    <-chan struct{}
+	streams     streams
 	log         *slog.Logger
 	now         func() time.Time
 	rand        io.Reader
@@ -71,12 +83,15 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Issuers == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Issuers == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
 	if err != nil || public.Host == "" {
 		return nil, fmt.Errorf("web: public URL %q is not a URL", d.PublicURL)
+	}
+	if d.Tools == nil {
+		d.Tools = func(string) toolgrant.Catalog { return nil }
 	}
 	documents, err := newDocuments(d.OAuth)
 	if err != nil {
@@ -89,8 +104,8 @@ func New(d Deps) (*Handlers, error) {
 	}
 	return &Handlers{
 		url: strings.TrimSuffix(d.PublicURL, "/"), https: public.Scheme == "https", oauthOn: d.OAuthOn, oauth: d.OAuth,
-		located: d.Located, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
-		observer: d.Observer, limiter: d.Limiter, log: d.Log, now: d.Now, rand: d.Rand,
-		audit: d.Audit, issuers: d.Issuers, documents: documents, crossOrigin: crossOrigin,
+		located: d.Located, tools: d.Tools, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
+		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
+		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, issuers: d.Issuers, documents: documents, crossOrigin: crossOrigin,
 	}, nil
 }

@@ -7,7 +7,9 @@ import (
 
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
+	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // words are a scope for people: a title for a tick, what it means, and a few words for a list.
@@ -17,8 +19,21 @@ var scopes = map[string]words{
 	home.ScopeRead: {
 		"See your things", "Read and search the inventory: things, places, dates and notes.", "see your things",
 	},
+	oauth.ScopeOpenID: {
+		lang.Text("Know who you are"), lang.Text("A number that stands for your account here, the same each time. Neither your name nor your address."), lang.Text("know who you are"),
+	},
+	oauth.ScopeEmail: {
+		lang.Text("Know your e-mail address"), lang.Text("The address that you sign in with. Includes knowing who you are."), lang.Text("know your e-mail address"),
+	},
 	home.ScopeWrite: {
 		"Change your things", "Add, edit and move things and places. Includes seeing them. Nothing can be deleted.", "change your things",
+	},
+	oauth.ScopeGrantQuery: {
+		lang.Text("Look up what it may do"), lang.Text("Ask this server what its own connection with you holds. It sees nothing else."),
+		lang.Text("look up what it may do"),
+	},
+	oauth.ScopeGrantRevoke: {
+		lang.Text("End its own connection"), lang.Text("Disconnect itself from you. It cannot end anything else."), lang.Text("end its own connection"),
 	},
 }
 

@@ -1,12 +1,15 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-webauthn/webauthn/webauthn"
 
 	"gatehouse/app/limit"
 )
@@ -18,7 +21,11 @@ type Store interface {
 	SessionStore
 	LinkStore
 	IdentityStore
+	FactorStore
+	AddressStore
+	DeletionStore
 	TokenStore
+	AdministrationStore
 }
 
 // Config is what a Service works with.
@@ -36,8 +43,24 @@ type Config struct {
 	BearerAllowed bool
 	// Passwords says how hard passwords are hashed; the zero value means the defaults.
 	Passwords PasswordParams
+	// SignUp says who may make an account of their own; the zero value means nobody.
+	SignUp SignUpPolicy
+	// DeletionWait is the time between the wish to be deleted and the deletion.
+	DeletionWait time.Duration
+	// Notify is told of what a person should hear of; nil for nobody.
+	Notify func(context.Context, Notice)
 	// Hasher replaces Argon2id; nil outside tests.
 	Hasher Hasher
+	// Sealer seals the seeds of authenticator apps; without one there are none.
+	Sealer Sealer
+	// Record is told what is worth a line in the record; it may be nil.
+	Record func(ctx context.Context, h Happening)
+}
+
+// Sealer encrypts a small secret for one purpose and row; sealing.Sealer is one.
+type Sealer interface {
+	Seal(purpose, id string, plain []byte) ([]byte, error)
+	Open(purpose, id string, sealed []byte) ([]byte, error)
 }
 
 // Service decides about people. It is safe for concurrent use.
@@ -49,6 +72,14 @@ type Service struct {
 	url     string
 	bearer  bool
 	hasher  Hasher
+	sealer  Sealer
+	record  func(ctx context.Context, h Happening)
+	// host is the public URL's; party checks passkeys and is nil where there can be none.
+	host   string
+	party  *webauthn.WebAuthn
+	signUp SignUpPolicy
+	wait   time.Duration
+	tell   func(context.Context, Notice)
 }
 
 // New makes the service.
@@ -63,8 +94,14 @@ func New(c Config) (*Service, error) {
 		}
 		c.Hasher = h
 	}
+	party, err := newRelyingParty(c.PublicURL)
+	if err != nil {
+		return nil, fmt.Errorf("account: %w", err)
+	}
 	return &Service{
+		sealer: c.Sealer, record: c.Record, host: hostOf(c.PublicURL), party: party,
 		now: c.Now, rand: c.Rand, store: c.Store, signIns: c.SignIns,
+		signUp: c.SignUp, wait: c.DeletionWait, tell: c.Notify,
 		url: strings.TrimSuffix(c.PublicURL, "/"), bearer: c.BearerAllowed, hasher: c.Hasher,
 	}, nil
 }

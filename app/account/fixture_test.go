@@ -3,6 +3,7 @@ package account_test
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/home"
 	"gatehouse/app/limit"
+	"gatehouse/app/sealing"
 	"gatehouse/db"
 	"gatehouse/db/dbtest"
 )
@@ -54,6 +56,31 @@ type fixture struct {
 	d      *db.DB
 	clock  *dbtest.Clock
 	hasher *hasher
+
+	mu    sync.Mutex
+	notes []string
+}
+
+func (f *fixture) note(h account.Happening) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.notes = append(f.notes, h.Action)
+}
+
+// noted reports whether something was recorded.
+func (f *fixture) noted(action string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.notes, action)
+}
+
+func seal(t testing.TB) *sealing.Sealer {
+	t.Helper()
+	s, err := sealing.New(make([]byte, sealing.KeySize), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func newFixture(t testing.TB, d *db.DB, clock *dbtest.Clock, change ...func(*account.Config)) *fixture {
@@ -61,6 +88,7 @@ func newFixture(t testing.TB, d *db.DB, clock *dbtest.Clock, change ...func(*acc
 	f := &fixture{d: d, clock: clock, hasher: smallHasher(t, 64)}
 	c := account.Config{
 		Now: clock.Now, Rand: rand.Reader, Store: d, PublicURL: "https://home.example/", BearerAllowed: true, Hasher: f.hasher,
+		Sealer: seal(t), Record: func(_ context.Context, h account.Happening) { f.note(h) },
 		SignIns: limit.NewSignIns(clock.Now, d, limit.New(limit.Config{Now: clock.Now})),
 	}
 	for _, fn := range change {

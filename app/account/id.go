@@ -31,6 +31,12 @@ const (
 	prefixSetup   = "gsu_"
 	prefixReset   = "gsr_"
 	prefixToken   = "gth_"
+	// A sign-in that waits for its second factor, and a question put to an authenticator.
+	prefixPending  = "gps_"
+	prefixCeremony = "gpc_"
+	prefixSignUp   = "gsn_"
+	prefixAddress  = "gse_"
+	prefixInvite   = "gsi_"
 )
 
 // newSecret makes 32 random bytes in base64url behind the prefix, and the hash under which it is stored. Values of 256
@@ -42,6 +48,16 @@ func newSecret(rand io.Reader, prefix string) (secret string, hash []byte, err e
 	}
 	secret = prefix + base64.RawURLEncoding.EncodeToString(value)
 	return secret, hashSecret(secret), nil
+}
+
+// NewInvitationSecret makes the secret of an invitation's link and its hash.
+func NewInvitationSecret(rand io.Reader) (secret string, hash []byte, err error) {
+	return newSecret(rand, prefixInvite)
+}
+
+// ParseInvitationSecret gives the hash of an invitation's secret, and false for what cannot be one.
+func ParseInvitationSecret(secret string) ([]byte, bool) {
+	return hashSecret(secret), wellFormed(secret, prefixInvite)
 }
 
 func hashSecret(secret string) []byte {

@@ -32,7 +32,11 @@ type NewIdentity struct {
 type WaysIn struct {
 	Password   bool
 	Identities int
+	Passkeys   int
 }
+
+// Any reports whether there is a way in at all.
+func (w WaysIn) Any() bool { return w.Password || w.Identities > 0 || w.Passkeys > 0 }
 
 // IdentityStore keeps upstream identities.
 type IdentityStore interface {
@@ -71,8 +75,14 @@ func (s *Service) LinkIdentity(ctx context.Context, userID, keepSession string, 
 	if err != nil {
 		return err
 	}
-	_, err = s.store.LinkIdentity(ctx, *i, keepSession)
-	return wrap("link identity", err)
+	made, err := s.store.LinkIdentity(ctx, *i, keepSession)
+	if err != nil {
+		return fmt.Errorf("link identity: %w", err)
+	}
+	if made {
+		s.notifyByID(ctx, userID, NoticeLinked, n.Issuer)
+	}
+	return nil
 }
 
 // AddPersonWithIdentity makes a person who signs in with an identity, with their first location. Without a password
@@ -93,7 +103,8 @@ func (s *Service) AddPersonWithIdentity(ctx context.Context, p NewPerson, n NewI
 	return &c.Person, nil
 }
 
-// IdentityPerson finds whose an identity is and writes down its use; ErrNotFound for nobody's and for a disabled person's.
+// IdentityPerson finds whose an identity is and writes down its use; ErrNotFound for nobody's and for that of a
+// person who is disabled or about to be deleted.
 func (s *Service) IdentityPerson(ctx context.Context, issuer, tenant, subject string) (*Person, error) {
 	i, err := s.store.IdentityBy(ctx, issuer, tenant, subject)
 	if err != nil {
@@ -102,7 +113,11 @@ func (s *Service) IdentityPerson(ctx context.Context, issuer, tenant, subject st
 	if err := s.store.TouchIdentity(ctx, i.ID, s.at()); err != nil {
 		return nil, fmt.Errorf("find person of identity: %w", err)
 	}
-	return s.store.PersonByID(ctx, i.UserID)
+	p, err := s.store.PersonByID(ctx, i.UserID)
+	if err == nil && p.DeletionDueAt != nil {
+		return nil, ErrNotFound
+	}
+	return p, err
 }
 
 // Identities lists a person's identities.
@@ -118,17 +133,22 @@ func (s *Service) WaysIn(ctx context.Context, userID string) (WaysIn, error) {
 // Unlink removes a person's identity, unless it is the last way in. Whatever else is signed in as the person ends, but for
 // one session.
 func (s *Service) Unlink(ctx context.Context, userID, keepSession, id string) error {
-	return wrap("unlink identity", s.store.UnlinkIdentity(ctx, userID, id, keepSession, s.at(), func(left WaysIn) error {
-		if !left.Password && left.Identities == 0 {
+	err := s.store.UnlinkIdentity(ctx, userID, id, keepSession, s.at(), func(left WaysIn) error {
+		if !left.Any() {
 			return ErrLastWayIn
 		}
 		return nil
-	}))
+	})
+	if err != nil {
+		return fmt.Errorf("unlink identity: %w", err)
+	}
+	s.notifyByID(ctx, userID, NoticeUnlinked, "")
+	return nil
 }
 
 // SignInWithIdentity opens a session for the person of an identity; the second result is the secret for its cookie.
-// ErrNotFound when it is nobody's.
-func (s *Service) SignInWithIdentity(ctx context.Context, n NewIdentity, from Device) (*Session, string, error) {
+// ErrNotFound when it is nobody's. provedAt is when the person proved who they are, where the issuer says so.
+func (s *Service) SignInWithIdentity(ctx context.Context, n NewIdentity, provedAt time.Time, from Device) (*Session, string, error) {
 	i, err := s.store.IdentityBy(ctx, n.Issuer, n.Tenant, n.Subject)
 	if err != nil {
 		return nil, "", err
@@ -137,14 +157,22 @@ func (s *Service) SignInWithIdentity(ctx context.Context, n NewIdentity, from De
 	if err != nil {
 		return nil, "", err
 	}
-	row, secret, err := s.newSession(*p, from)
+	row, secret, err := s.newSession(*p, from, MethodFederated)
 	if err != nil {
 		return nil, "", err
+	}
+	if provedAt.Before(row.AuthTime) && !provedAt.IsZero() {
+		row.AuthTime = provedAt.UTC().Truncate(time.Millisecond)
 	}
 	if err := s.store.InsertIdentitySession(ctx, *row, i.ID); err != nil {
 		return nil, "", fmt.Errorf("sign in with identity: %w", err)
 	}
 	return &row.Session, secret, nil
+}
+
+// NewIdentityOf makes the row of an identity for a person who is made with it.
+func (s *Service) NewIdentityOf(userID string, n NewIdentity) (*Identity, error) {
+	return s.newIdentity(userID, n)
 }
 
 func (s *Service) newIdentity(userID string, n NewIdentity) (*Identity, error) {

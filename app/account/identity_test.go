@@ -54,7 +54,7 @@ func TestIdentities(t *testing.T) {
 		if err := f.DisablePerson(ctx, p.ID); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = f.SignInWithIdentity(ctx, ada, account.Device{})
+		_, _, err = f.SignInWithIdentity(ctx, ada, time.Time{}, account.Device{})
 		wantCode(t, err, account.CodeNotFound)
 	})
 }
@@ -69,7 +69,7 @@ func TestUnlink(t *testing.T) {
 		if _, _, err := f.SignIn(ctx, p.Email, "", account.Device{}); account.CodeOf(err) != account.CodeWrongCredentials {
 			t.Errorf("somebody without a password signs in with one: %v", err)
 		}
-		s, secret, err := f.SignInWithIdentity(ctx, ada, account.Device{UserAgent: "Test"})
+		s, secret, err := f.SignInWithIdentity(ctx, ada, time.Time{}, account.Device{UserAgent: "Test"})
 		if err != nil || secret == "" {
 			t.Fatal(err)
 		}
@@ -77,10 +77,11 @@ func TestUnlink(t *testing.T) {
 		wantCode(t, f.Unlink(ctx, p.ID, s.ID, list[0].ID), account.CodeConflict)
 		second := ada
 		second.Issuer = "https://other.example"
+		f.provider(t, second.Issuer)
 		if err := f.LinkIdentity(ctx, p.ID, s.ID, second); err != nil {
 			t.Fatal(err)
 		}
-		other, _, err := f.SignInWithIdentity(ctx, second, account.Device{})
+		other, _, err := f.SignInWithIdentity(ctx, second, time.Time{}, account.Device{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestUnlink(t *testing.T) {
 		if len(left) != 1 || left[0].ID == other.ID {
 			t.Errorf("KE-126 after an identity was removed: %+v", left)
 		}
-		_, _, err = f.SignInWithIdentity(ctx, ada, account.Device{})
+		_, _, err = f.SignInWithIdentity(ctx, ada, time.Time{}, account.Device{})
 		wantCode(t, err, account.CodeNotFound)
 	})
 }

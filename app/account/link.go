@@ -102,19 +102,30 @@ func (s *Service) CheckReset(ctx context.Context, token string) (*Person, error)
 }
 
 // CompleteReset uses a reset link: it sets the password and ends the person's sessions, personal tokens and connections.
-// The person signs in with it afterwards.
-func (s *Service) CompleteReset(ctx context.Context, token, password string) (*Person, error) {
+// The person signs in with it afterwards. forget takes second factors and passkeys away as well, for somebody who has lost
+// them: whoever gave the link has made sure of who they are.
+func (s *Service) CompleteReset(ctx context.Context, token, password string, forget bool) (*Person, error) {
 	p, err := s.CheckReset(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	hash, err := s.hashNew(ctx, password, p.Email, p.Name)
+	second, err := s.hasCodes(ctx, p.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reset password: %w", err)
+	}
+	hash, short, err := s.hashBeside(ctx, second && !forget, password, p.Email, p.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.CompleteReset(ctx, hashSecret(token), PasswordChange{UserID: p.ID, NewHash: hash, At: s.at()}); err != nil {
+	change := PasswordChange{UserID: p.ID, NewHash: hash, Short: short, Forget: forget, At: s.at()}
+	if err := s.store.CompleteReset(ctx, hashSecret(token), change); err != nil {
 		return nil, fmt.Errorf("reset password: %w", err)
 	}
+	s.note(ctx, Happening{Action: ActionPasswordReset, UserID: p.ID})
+	if forget {
+		s.note(ctx, Happening{Action: ActionFactorsReset, UserID: p.ID})
+	}
+	s.notify(ctx, p, NoticePassword, "")
 	return p, s.signIns.Forgive(ctx, p.Email)
 }
 

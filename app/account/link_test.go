@@ -162,10 +162,10 @@ func TestResetLink(t *testing.T) {
 		for range 5 { // locked out for a while by wrong tries
 			_, _, _ = f.SignIn(ctx, p.Email, otherPassword, account.Device{IP: "198.51.100.1"})
 		}
-		_, err = f.CompleteReset(ctx, token, "short")
+		_, err = f.CompleteReset(ctx, token, "short", false)
 		wantCode(t, err, account.CodeValidation)
 		won := race(t, account.CodeGone, func(int) error {
-			_, err := f.CompleteReset(ctx, token, otherPassword)
+			_, err := f.CompleteReset(ctx, token, otherPassword, false)
 			return err
 		})
 		if won != 1 {
@@ -185,7 +185,7 @@ func TestResetLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.clock.Advance(24 * time.Hour)
-		_, err = f.CompleteReset(ctx, tokenOf(t, link, resetPrefix), goodPassword)
+		_, err = f.CompleteReset(ctx, tokenOf(t, link, resetPrefix), goodPassword, false)
 		wantCode(t, err, account.CodeGone)
 	})
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"runtime"
@@ -15,9 +14,10 @@ import (
 	"gatehouse/app/limit"
 )
 
-// Lengths of passwords (NIST SP 800-63B-4 §3.1.1.2): the password is the only factor, hence 15.
+// Lengths of passwords (NIST SP 800-63B-4 §3.1.1.2): 15 where the password is the only factor, 8 beside a second one.
 const (
 	minPasswordRunes = 15
+	minBesideCodes   = 8
 	maxPasswordBytes = 256
 )
 
@@ -118,12 +118,22 @@ func (a *argon2) Verify(ctx context.Context, password, hash string) (match, stal
 
 // hashNew checks a new password against the rules and hashes it. known are words of the person that are no secret.
 func (s *Service) hashNew(ctx context.Context, password string, known ...string) (string, error) {
-	normal, err := checkPassword(password, known...)
-	if err != nil {
-		return "", err
+	hash, _, err := s.hashBeside(ctx, false, password, known...)
+	return hash, err
+}
+
+// hashBeside is hashNew for a person who may have a second factor; short says that the password needs it.
+func (s *Service) hashBeside(ctx context.Context, second bool, password string, known ...string) (hash string, short bool, err error) {
+	least := minPasswordRunes
+	if second {
+		least = minBesideCodes
 	}
-	hash, err := s.hasher.Hash(ctx, normal)
-	return hash, wrap("hash password", err)
+	normal, err := checkPassword(password, least, known...)
+	if err != nil {
+		return "", false, err
+	}
+	hash, err = s.hasher.Hash(ctx, normal)
+	return hash, utf8.RuneCountInString(normal) < minPasswordRunes, wrap("hash password", err)
 }
 
 // verify checks a password at sign-in. c is nil for an unknown person, which costs the same work.
@@ -169,53 +179,17 @@ func normalPassword(password string) (string, bool) {
 	return normal, len(normal) <= maxPasswordBytes
 }
 
-//go:embed blocklist.txt
-var blocklistText string
-
-var blocklist = func() map[string]bool {
-	m := map[string]bool{}
-	for line := range strings.Lines(blocklistText) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			m[line] = true
-		}
-	}
-	return m
-}()
-
 // checkPassword holds the rules for a new password: length and a list of the most guessed; nothing about its composition.
-func checkPassword(password string, known ...string) (string, error) {
+func checkPassword(password string, least int, known ...string) (string, error) {
 	normal, ok := normalPassword(password)
 	if !ok {
 		return "", Refuse(CodeValidation, "password", "must be at most "+itoa(maxPasswordBytes)+" bytes of text")
 	}
-	if utf8.RuneCountInString(normal) < minPasswordRunes {
-		return "", Refuse(CodeValidation, "password", "must be at least "+itoa(minPasswordRunes)+" characters; a few words in a row are easy to remember")
+	if utf8.RuneCountInString(normal) < least {
+		return "", Refuse(CodeValidation, "password", "must be at least "+itoa(least)+" characters; a few words in a row are easy to remember")
 	}
 	if guessable(strings.ToLower(normal), known) {
 		return "", Refuse(CodeValidation, "password", "is among the first that are guessed; choose another")
 	}
 	return normal, nil
-}
-
-func guessable(password string, known []string) bool {
-	squeezed := strings.Join(strings.Fields(password), "")
-	if blocklist[squeezed] || repeats(squeezed) {
-		return true
-	}
-	for _, k := range known {
-		if k = strings.ToLower(k); k == password || strings.Join(strings.Fields(k), "") == squeezed {
-			return true
-		}
-	}
-	return false
-}
-
-// repeats reports whether the text is one short piece, or a word of the list, over and over.
-func repeats(s string) bool {
-	for n := 1; n <= len(s)/2; n++ {
-		if len(s)%n == 0 && strings.Repeat(s[:n], len(s)/n) == s && (n <= 4 || blocklist[s[:n]]) {
-			return true
-		}
-	}
-	return false
 }

@@ -12,7 +12,11 @@ type PasswordChange struct {
 	// OldHash must still be the stored one; empty means any (a reset link proves enough).
 	OldHash string
 	NewHash string
-	At      time.Time
+	// Short says that the password is too short to stand alone: without a second factor it gives ErrShortPassword.
+	Short bool
+	// Forget takes authenticator app, recovery codes and passkeys away in the same step.
+	Forget bool
+	At     time.Time
 	// Session is opened in the same step, after all others have ended; nil for none.
 	Session *NewSession
 }
@@ -36,7 +40,11 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 	if err := attempt.Succeeded(ctx); err != nil {
 		return nil, "", err
 	}
-	hash, err := s.hashNew(ctx, next, c.Email, c.Name)
+	second, err := s.hasCodes(ctx, c.ID)
+	if err != nil {
+		return nil, "", fmt.Errorf("change password: %w", err)
+	}
+	hash, short, err := s.hashBeside(ctx, second, next, c.Email, c.Name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -44,7 +52,7 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 	if err != nil {
 		return nil, "", err
 	}
-	err = s.store.ChangePassword(ctx, PasswordChange{UserID: c.ID, OldHash: c.PasswordHash, NewHash: hash, At: s.at(), Session: n})
+	err = s.store.ChangePassword(ctx, PasswordChange{UserID: c.ID, OldHash: c.PasswordHash, NewHash: hash, Short: short, At: s.at(), Session: n})
 	if notFound(err) {
 		return nil, "", ErrWrongCredentials
 	}
@@ -52,5 +60,33 @@ func (s *Service) ChangePassword(ctx context.Context, session *Session, current,
 		return nil, "", fmt.Errorf("change password: %w", err)
 	}
 	n.Session.Person.PasswordChangedAt = s.at()
+	s.notify(ctx, &c.Person, NoticePassword, "")
+	s.note(ctx, Happening{Action: ActionPasswordChanged, UserID: c.ID, From: from})
+	return &n.Session, secret, nil
+}
+
+// SetPassword gives a person without a password one. Everything else that is signed in as them ends; the session goes on
+// under another secret, which is the second result.
+func (s *Service) SetPassword(ctx context.Context, session *Session, next string, from Device) (*Session, string, error) {
+	f, err := s.store.FactorsOf(ctx, session.UserID)
+	if err != nil {
+		return nil, "", fmt.Errorf("set password: %w", err)
+	}
+	if f.Password {
+		return nil, "", Refuse(CodeConflict, "", "There is a password already. Change it with the present one.")
+	}
+	hash, short, err := s.hashBeside(ctx, f.SecondFactor(), next, session.Person.Email, session.Person.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	n, secret, err := s.successor(session, from)
+	if err != nil {
+		return nil, "", err
+	}
+	err = s.store.ChangePassword(ctx, PasswordChange{UserID: session.UserID, NewHash: hash, Short: short, At: s.at(), Session: n})
+	if err != nil {
+		return nil, "", fmt.Errorf("set password: %w", err)
+	}
+	s.note(ctx, Happening{Action: ActionPasswordSet, UserID: session.UserID, From: from})
 	return &n.Session, secret, nil
 }

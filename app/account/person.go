@@ -18,7 +18,11 @@ type Person struct {
 	Locale string
 	Admin  bool
 	// DisabledAt is set while the person may not sign in and nothing acts for them.
-	DisabledAt        *time.Time
+	DisabledAt *time.Time
+	// EmailVerifiedAt is when it was shown that the address is theirs; nil while it is only their word.
+	EmailVerifiedAt *time.Time
+	// DeletionDueAt is when the account will be deleted; nil unless the person asked for it.
+	DeletionDueAt     *time.Time
 	PasswordChangedAt time.Time
 	CreatedAt         time.Time
 }
@@ -65,7 +69,11 @@ type NewPerson struct {
 	Password string
 	// NoPassword makes a person who signs in by other means alone.
 	NoPassword bool
-	Admin      bool
+	// Unverified marks an address that is only the person's word.
+	Unverified bool
+	// Guest makes no location: the person comes into somebody else's.
+	Guest bool
+	Admin bool
 	// LocationName is "Home" when empty, TimeZone "UTC", Currency "EUR".
 	LocationName string
 	TimeZone     string
@@ -82,6 +90,13 @@ func (s *Service) AddPerson(ctx context.Context, n NewPerson) (*Person, error) {
 		return nil, fmt.Errorf("add person: %w", err)
 	}
 	return &c.Person, nil
+}
+
+// Prepare checks a new person who gets no location of their own, and makes their row.
+func (s *Service) Prepare(ctx context.Context, n NewPerson) (*Credentials, error) {
+	n.Guest = true
+	c, _, err := s.prepare(ctx, n)
+	return c, err
 }
 
 // prepare checks a new person and makes the rows. The costly hash comes last.
@@ -113,10 +128,16 @@ func (s *Service) prepare(ctx context.Context, n NewPerson) (*Credentials, *Firs
 	}
 	now := s.at()
 	p := Person{ID: id, Email: email, Name: name, Locale: "en", Admin: n.Admin, PasswordChangedAt: now, CreatedAt: now}
+	if !n.Unverified {
+		p.EmailVerifiedAt = &now
+	}
 	return &Credentials{Person: p, PasswordHash: hash}, first, nil
 }
 
 func (s *Service) firstLocation(n NewPerson) (*FirstLocation, error) {
+	if n.Guest {
+		return &FirstLocation{}, nil
+	}
 	name, err := CleanName("location_name", orElse(n.LocationName, "Home"), 80)
 	if err != nil {
 		return nil, err

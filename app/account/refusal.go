@@ -53,6 +53,6 @@ var (
 	ErrUnauthorized = Refuse(CodeUnauthorized, "", "This token is unknown, expired or revoked.")
 	// ErrLinkGone is the one answer to an unknown, used, replaced or expired one-time link.
 	ErrLinkGone = Refuse(CodeGone, "", "This link was used before or is no longer valid.")
-	// ErrLastAdmin says that the only administrator cannot be disabled.
-	ErrLastAdmin = Refuse(CodeConflict, "", "The only administrator cannot be disabled.")
+	// ErrLastAdmin says that the only administrator stays one who can sign in.
+	ErrLastAdmin = Refuse(CodeConflict, "", "This is the only administrator who can sign in. Make somebody else one first.")
 )

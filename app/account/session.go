@@ -49,9 +49,19 @@ type NewSession struct {
 	SecretHash []byte
 }
 
+// Renewal gives a session another secret, and the time and manner of another proof.
+type Renewal struct {
+	SessionID        string
+	UserID           string
+	OldHash, NewHash []byte
+	AuthTime         time.Time
+	AMR              []string
+}
+
 // SessionStore keeps sessions. Ending one deletes it.
 type SessionStore interface {
-	// InsertSession writes a session while its person is enabled and still has the given password hash; else ErrNotFound.
+	// InsertSession writes a session while its person is enabled, still has the given password hash and no second factor;
+	// else ErrNotFound.
 	InsertSession(ctx context.Context, n NewSession, passwordHash string) error
 	// SessionByHash finds a session of an enabled person that was used after idleSince and ends after now; else
 	// ErrNotFound.
@@ -60,9 +70,9 @@ type SessionStore interface {
 	TouchSession(ctx context.Context, id string, at, before time.Time) error
 	// SessionsOf lists a person's sessions under the same conditions, the latest used first.
 	SessionsOf(ctx context.Context, userID string, now, idleSince time.Time) ([]Session, error)
-	// RenewSession gives a session another secret, time and manner of proof, if it still has the old secret and its person
-	// the given password hash; else ErrNotFound.
-	RenewSession(ctx context.Context, id string, oldHash, newHash []byte, authTime time.Time, amr []string, passwordHash string) error
+	// RenewSession renews a session, if it still has the old secret and its person the given password hash, and uses up the
+	// code; else ErrNotFound, or ErrWrongCode. Without a code it is ErrNotFound for a person with a second factor.
+	RenewSession(ctx context.Context, r Renewal, passwordHash string, code *UsedCode) error
 	// EndSessionByHash and EndSession end one; an unknown one is no error for the first and ErrNotFound for the second.
 	EndSessionByHash(ctx context.Context, hash []byte) error
 	EndSession(ctx context.Context, userID, id string) error
@@ -122,6 +132,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 	now := s.at()
 	if err := s.store.SweepAccounts(ctx, now, now.Add(-sessionIdle)); err != nil {
 		return fmt.Errorf("sweep accounts: %w", err)
+	}
+	if err := s.store.SweepFactors(ctx, now); err != nil {
+		return fmt.Errorf("sweep factors: %w", err)
 	}
 	return wrap("sweep throttle", s.signIns.Sweep(ctx))
 }

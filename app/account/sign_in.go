@@ -13,11 +13,22 @@ import (
 // signed in before gets another session all the same (the caller ends the old one), so that a planted cookie is worth
 // nothing.
 //
-// Wrong ones give ErrWrongCredentials, whatever is wrong; too many tries, *limit.Exceeded.
+// Wrong ones give ErrWrongCredentials, whatever is wrong; too many tries, *limit.Exceeded. A person with a second factor
+// is not signed in yet: *SecondFactorNeeded says how to go on.
 func (s *Service) SignIn(ctx context.Context, email, password string, from Device) (*Session, string, error) {
 	c, attempt, err := s.prove(ctx, email, password, from)
 	if err != nil {
 		return nil, "", err
+	}
+	second, err := s.hasCodes(ctx, c.ID)
+	if err != nil {
+		return nil, "", fmt.Errorf("sign in: %w", err)
+	}
+	if second {
+		if err := attempt.Succeeded(ctx); err != nil {
+			return nil, "", err
+		}
+		return nil, "", s.pend(ctx, c)
 	}
 	n, secret, err := s.newSession(c.Person, from, MethodPassword)
 	if err != nil {
@@ -28,28 +39,67 @@ func (s *Service) SignIn(ctx context.Context, email, password string, from Devic
 	} else if err != nil {
 		return nil, "", fmt.Errorf("sign in: %w", err)
 	}
+	s.note(ctx, Happening{Action: ActionSignedIn, UserID: c.ID, From: from, Detail: methodOf(n.AMR)})
 	return &n.Session, secret, attempt.Succeeded(ctx)
 }
 
-// Confirm proves again who is at the browser of a session, for settings that ask for it. The cookie gets another secret.
-func (s *Service) Confirm(ctx context.Context, session *Session, secret, password string, from Device) (*Session, string, error) {
+// hasCodes reports whether a password is not enough.
+func (s *Service) hasCodes(ctx context.Context, userID string) (bool, error) {
+	a, err := s.store.AuthenticatorOf(ctx, userID)
+	if notFound(err) {
+		return false, nil
+	}
+	return err == nil && a.ConfirmedAt != nil, err
+}
+
+// Confirm proves again with a password who is at the browser of a session, for settings that ask for it; code is the
+// second factor of a person who has one. The cookie gets another secret.
+func (s *Service) Confirm(ctx context.Context, session *Session, secret, password, code string, from Device) (*Session, string, error) {
 	c, attempt, err := s.prove(ctx, session.Person.Email, password, from)
 	if err != nil {
 		return nil, "", err
 	}
-	fresh, hash, err := newSecret(s.rand, prefixSession)
+	if err := attempt.Succeeded(ctx); err != nil {
+		return nil, "", err
+	}
+	second, err := s.hasCodes(ctx, c.ID)
+	if err != nil {
+		return nil, "", fmt.Errorf("confirm sign-in: %w", err)
+	}
+	methods := []string{MethodPassword}
+	if second {
+		methods = withCodeMethods
+	}
+	renewed, fresh, r, err := s.renewal(session, secret, methods...)
 	if err != nil {
 		return nil, "", err
 	}
-	now := s.at()
-	if err := s.store.RenewSession(ctx, session.ID, hashSecret(secret), hash, now, []string{MethodPassword}, c.PasswordHash); notFound(err) {
+	if second {
+		err = s.withCode(ctx, c.ID, code, from, func(used UsedCode) error { return s.store.RenewSession(ctx, *r, c.PasswordHash, &used) })
+	} else {
+		err = s.store.RenewSession(ctx, *r, c.PasswordHash, nil)
+	}
+	if notFound(err) {
 		return nil, "", ErrWrongCredentials
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, "", fmt.Errorf("confirm sign-in: %w", err)
 	}
+	return renewed, fresh, nil
+}
+
+// renewal is a session after another proof: itself, the secret of its cookie, and what the store needs.
+func (s *Service) renewal(session *Session, secret string, methods ...string) (*Session, string, *Renewal, error) {
+	fresh, hash, err := newSecret(s.rand, prefixSession)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	now := s.at()
 	renewed := *session
-	renewed.AuthTime, renewed.LastSeenAt, renewed.AMR = now, now, []string{MethodPassword}
-	return &renewed, fresh, attempt.Succeeded(ctx)
+	renewed.AuthTime, renewed.LastSeenAt, renewed.AMR = now, now, methods
+	return &renewed, fresh, &Renewal{
+		SessionID: session.ID, UserID: session.UserID, OldHash: hashSecret(secret), NewHash: hash, AuthTime: now, AMR: methods,
+	}, nil
 }
 
 // prove checks an address and a password under the throttle. Every way to fail costs the same work.

@@ -182,9 +182,9 @@ func TestConfirm(t *testing.T) {
 		if s.Fresh(f.clock.Now(), 10*time.Minute) {
 			t.Error("AD-1 a proof of 20 minutes ago is fresh")
 		}
-		_, _, err := f.Confirm(ctx, s, secret, otherPassword, account.Device{})
+		_, _, err := f.Confirm(ctx, s, secret, otherPassword, "", account.Device{})
 		wantCode(t, err, account.CodeWrongCredentials)
-		renewed, fresh, err := f.Confirm(ctx, s, secret, goodPassword, account.Device{})
+		renewed, fresh, err := f.Confirm(ctx, s, secret, goodPassword, "", account.Device{})
 		if err != nil || !renewed.Fresh(f.clock.Now(), 10*time.Minute) {
 			t.Fatalf("AD-1 %+v, %v", renewed, err)
 		}
@@ -194,7 +194,7 @@ func TestConfirm(t *testing.T) {
 		if err != nil || got.ID != s.ID || !got.AuthTime.Equal(f.clock.Now()) {
 			t.Errorf("SE-2 %+v, %v", got, err)
 		}
-		_, _, err = f.Confirm(ctx, s, secret, goodPassword, account.Device{})
+		_, _, err = f.Confirm(ctx, s, secret, goodPassword, "", account.Device{})
 		wantCode(t, err, account.CodeWrongCredentials)
 	})
 }

@@ -1,6 +1,9 @@
 package account
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // How a person proved who they are: the words of RFC 8176 that a session's AMR holds.
 const (
@@ -10,6 +13,8 @@ const (
 	MethodHardwareKey = "hwk"
 	MethodSoftwareKey = "swk"
 	MethodUser        = "user"
+	// MethodFederated is a sign-in at another server. The registry has no word for it; how the server did it is its own matter.
+	MethodFederated = "fed"
 	// MethodMultiple stands beside the others when there were two factors.
 	MethodMultiple = "mfa"
 )
@@ -33,4 +38,16 @@ func StrengthOf(amr []string) string {
 		return StrengthMulti
 	}
 	return StrengthSingle
+}
+
+// StrongestSignIn is the strongest sign-in that a person is able to.
+func (s *Service) StrongestSignIn(ctx context.Context, userID string) (string, error) {
+	f, err := s.Factors(ctx, userID)
+	if err != nil {
+		return "", wrap("read factors", err)
+	}
+	if f.SecondFactor() || len(f.Passkeys) > 0 {
+		return StrengthMulti, nil
+	}
+	return StrengthSingle, nil
 }

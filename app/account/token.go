@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -56,6 +57,9 @@ type NewToken struct {
 	ExpiresAt   *time.Time
 	// SessionID names the session that asks; the token is made only while it lasts. Empty on the command line.
 	SessionID string
+	// Seed, when set, makes the secret: the same seed gives the same token again, for a form that was sent twice, within a
+	// minute. It is 32 bytes that nobody else can know.
+	Seed []byte
 	// ConfirmCrossLocation accepts a write token over locations that different people share.
 	ConfirmCrossLocation bool
 }
@@ -96,7 +100,8 @@ type TokenFacts struct {
 // TokenStore keeps personal tokens.
 type TokenStore interface {
 	// InsertToken reads the facts under a lock, asks allow, and writes the token, in one step. An error of allow changes
-	// nothing and comes back as it is; a disabled or unknown person, or a session that has ended, gives ErrNotFound.
+	// nothing and comes back as it is; a disabled or unknown person, or a session that has ended, gives ErrNotFound. A token
+	// of the person's with the same secret, dead or alive, gives ErrRepeated.
 	InsertToken(ctx context.Context, t TokenRow, allow func(TokenFacts) error) error
 	// TokensOf lists a person's tokens, newest first.
 	TokensOf(ctx context.Context, userID string) ([]PersonalToken, error)
@@ -116,7 +121,7 @@ func (s *Service) CreateToken(ctx context.Context, userID string, n NewToken) (*
 	if err != nil {
 		return nil, err
 	}
-	secret, err := newTokenSecret(s.rand)
+	secret, err := newTokenSecret(n.random(s.rand))
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +132,9 @@ func (s *Service) CreateToken(ctx context.Context, userID string, n NewToken) (*
 		warnings, err = allowToken(n, f)
 		return err
 	})
+	if errors.Is(err, ErrRepeated) {
+		return s.repeatedToken(ctx, t, secret)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("create token: %w", err)
 	}

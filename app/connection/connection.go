@@ -3,6 +3,8 @@ package connection
 import (
 	"context"
 	"time"
+
+	"gatehouse/app/toolgrant"
 )
 
 // Connection is one approval: one person, one app, one resource.
@@ -17,8 +19,10 @@ type Connection struct {
 	Scopes      []string
 	Locations   []Location
 	HiddenTools []string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
+	// Tools is what may be called of the tools that the scopes allow; nil takes nothing away.
+	Tools     *toolgrant.Grant
+	CreatedAt time.Time
+	UpdatedAt time.Time
 	// LastUsed is the latest use of any installation; nil when there was none.
 	LastUsed    *Use
 	ExpiresAt   *time.Time
@@ -82,16 +86,21 @@ type Filter struct {
 	UserID   string
 	ID       string
 	ClientID string
+	// Client is a client's id or a part of its name; Host the verified host of its description.
+	Client, Host string
 	// Ended lists those that have ended or expired too.
 	Ended bool
-	// Limit is the greatest number listed; zero means all.
-	Limit int
+	// Limit is the greatest number listed; zero means all. Offset skips as many before.
+	Limit, Offset int
 }
 
 // Edit is a change to a connection: the whole new state of what may be changed.
 type Edit struct {
 	Scopes []string
 	Terms  Terms
+	Tools  *toolgrant.Grant
+	// ExpiresAt ends the connection; nil means until ended.
+	ExpiresAt *time.Time
 }
 
 // Reasons for an end that this package gives.
@@ -105,8 +114,8 @@ const (
 type Store interface {
 	// ListConnections lists connections, the newest first.
 	ListConnections(ctx context.Context, f Filter, now time.Time) ([]Connection, error)
-	// EditConnection replaces scopes and terms of a live connection of the person, in one step.
-	EditConnection(ctx context.Context, userID, id string, e Edit, now time.Time) error
+	// EditConnection replaces scopes, terms, tools (written for the resource) and end of a live connection of the person, in one step.
+	EditConnection(ctx context.Context, userID, id string, e Edit, resource string, now time.Time) error
 	// CloseConnection ends a live connection.
 	CloseConnection(ctx context.Context, userID, id, reason string, now time.Time) error
 	// CloseInstallation ends one living installation.

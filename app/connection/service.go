@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"gatehouse/app/toolgrant"
 )
 
 // ScopeRule is a scope that a resource knows, with the scopes it includes.
 type ScopeRule struct {
 	Name    string
 	Implies []string
+	// Identity marks what tells the app who the person is; it acts nowhere.
+	Identity bool
+	// Reserved scopes are not for people to add: a connection can only keep them.
+	Reserved bool
 }
 
 // Service is what the settings page and the command line do with connections.
@@ -21,6 +27,8 @@ type Service struct {
 	Scopes func(resource string) []ScopeRule
 	// Located reports whether connections to a resource act at locations. Such a connection keeps at least one.
 	Located func(resource string) bool
+	// Tools gives the tools of a resource that can be chosen one by one; nil, and none, when there are no such tools.
+	Tools func(resource string) toolgrant.Catalog
 }
 
 // List lists a person's own live connections.
@@ -91,21 +99,61 @@ func (s *Service) Edit(ctx context.Context, userID, id string, e Edit) error {
 	if !c.Live(s.Now()) {
 		return ErrNotFound
 	}
-	if e.Scopes, err = s.chooseScopes(c.Resource, e.Scopes); err != nil {
+	if e.Scopes, err = s.chooseScopes(c.Resource, e.Scopes, c.Scopes); err != nil {
 		return err
 	}
-	if err := s.checkTerms(ctx, userID, c.Resource, e.Terms); err != nil {
+	if e.ExpiresAt != nil && !e.ExpiresAt.After(s.Now()) {
+		return invalid("expires", "The chosen end has passed.")
+	}
+	if err := s.CheckTools(c.Resource, e.Terms.HiddenTools, e.Tools); err != nil {
 		return err
 	}
-	return s.Store.EditConnection(ctx, userID, id, e, s.Now())
+	if !s.acts(c.Resource, e.Scopes) && len(e.Terms.Locations) == 0 {
+		err = e.Terms.Check() // who may only know who the person is needs no location
+	} else {
+		err = s.checkTerms(ctx, userID, c.Resource, e.Terms)
+	}
+	if err != nil {
+		return err
+	}
+	return s.Store.EditConnection(ctx, userID, id, e, c.Resource, s.Now())
+}
+
+// CheckTools refuses a choice of tools that leaves none, and limits that no tool has.
+func (s *Service) CheckTools(resource string, hidden []string, tools *toolgrant.Grant) error {
+	if s.Tools == nil {
+		return nil
+	}
+	catalog := s.Tools(resource)
+	if err := tools.Check(catalog); err != nil {
+		return invalid("tool", "One of these tools or limits does not exist.")
+	}
+	if details, err := tools.Details(resource); err != nil {
+		return err
+	} else if len(details) > toolgrant.MaxDetails {
+		return invalid("tool", "These limits are too long.")
+	}
+	left := slices.ContainsFunc(catalog, func(t toolgrant.Tool) bool {
+		return tools.Allows(t.Name, t.Write) && !slices.Contains(hidden, t.Name)
+	})
+	if len(catalog) > 0 && !left {
+		return invalid("tool", "Tick at least one tool.")
+	}
+	return nil
+}
+
+// acts reports whether one of the scopes lets the app do something.
+func (s *Service) acts(resource string, scopes []string) bool {
+	return slices.ContainsFunc(s.Scopes(resource), func(r ScopeRule) bool { return !r.Identity && slices.Contains(scopes, r.Name) })
 }
 
 // chooseScopes gives the wanted scopes with all that they include, in the resource's order.
-func (s *Service) chooseScopes(resource string, wanted []string) ([]string, error) {
+func (s *Service) chooseScopes(resource string, wanted, held []string) ([]string, error) {
 	rules := s.Scopes(resource)
 	have := map[string]bool{}
 	for _, name := range wanted {
-		if !slices.ContainsFunc(rules, func(r ScopeRule) bool { return r.Name == name }) {
+		i := slices.IndexFunc(rules, func(r ScopeRule) bool { return r.Name == name })
+		if i < 0 || rules[i].Reserved && !slices.Contains(held, name) {
 			return nil, invalid("scope", fmt.Sprintf("There is no permission called %q.", name))
 		}
 		have[name] = true
@@ -183,4 +231,9 @@ func (s *Service) ListAll(ctx context.Context, f Filter) ([]Connection, error) {
 // End ends anybody's connection, for administrators.
 func (s *Service) End(ctx context.Context, id string) error {
 	return s.Store.CloseConnection(ctx, "", id, EndedByAdmin, s.Now())
+}
+
+// EndAnyInstallation ends one installation of anybody's connection, for administrators.
+func (s *Service) EndAnyInstallation(ctx context.Context, id string) error {
+	return s.Store.CloseInstallation(ctx, "", id, EndedByAdmin, s.Now())
 }

@@ -91,6 +91,37 @@ func NewForDocuments(cfg Config, publicURL string) (*Client, error) {
 	return New(cfg)
 }
 
+// NewHTTP makes a guarded HTTP client for libraries that speak a protocol of their own. It follows no redirects, and an
+// answer ends after 1 MB.
+func NewHTTP(cfg Config) (*http.Client, error) {
+	c, err := New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c.http.Timeout = 2 * c.timeout
+	c.http.Transport = bounded{c.http.Transport}
+	return c.http, nil
+}
+
+// maxAnswer bounds an answer to a library.
+const maxAnswer = 1 << 20
+
+// bounded cuts bodies off.
+type bounded struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(response.Body, maxAnswer), response.Body}
+	return response, nil
+}
+
 func isLoopbackURL(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil {

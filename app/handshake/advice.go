@@ -29,6 +29,8 @@ var advice = map[string]string{
 	"consent":               "Start again from the app and choose what it may do.",
 	"sign_in":               "Sign in and start again from the app.",
 	"account":               "This account may not sign in. Ask an administrator.",
+	"authorization_details": "The app asked for tools or limits that do not exist here, or for more than it was given. Tell the app's maker.",
+	"grant_id":              "The app wants to change a connection that is not there for it any more. Connect the app again.",
 	"scope":                 "The app asked for permissions that do not exist here. " + again,
 	"resource":              "The app asked for another address than this server has. Check the address in the connector's settings.",
 	"resource_gone":         "The endpoint was removed. Remove the connector in the app.",

@@ -84,7 +84,11 @@ type AttemptStep struct {
 // Filter says which attempts to list, the latest first. Empty fields do not narrow.
 type Filter struct {
 	UserID string
-	Limit  int
+	// Client is a client's id or a part of its name; Address the caller's.
+	Client, Address string
+	// Failed lists those whose latest step was refused.
+	Failed        bool
+	Offset, Limit int
 }
 
 // Store keeps attempts.
@@ -94,7 +98,10 @@ type Store interface {
 	SaveHandshakes(ctx context.Context, events []Event, newID func(at time.Time) (string, error)) error
 	// Handshakes lists attempts without their steps.
 	Handshakes(ctx context.Context, f Filter) ([]Attempt, error)
-	// Handshake gives one attempt with its steps by its id or its request's correlation id, or ErrNotFound.
+	// HandshakeStamp changes whenever an attempt of the person does.
+	HandshakeStamp(ctx context.Context, userID string) (string, error)
+	// Handshake gives one attempt with its steps by its id, its request's correlation id, or the id of an HTTP request
+	// that was a step of it, or ErrNotFound.
 	Handshake(ctx context.Context, id string) (*Attempt, error)
 	// SweepHandshakes deletes attempts whose last step is older, and the oldest of those without a person beyond
 	// MaxStrangers. It gives the number deleted for their age.
@@ -121,6 +128,22 @@ func (s *Service) List(ctx context.Context, userID string) ([]Attempt, error) {
 // ListAll lists everybody's attempts, for administrators.
 func (s *Service) ListAll(ctx context.Context, limit int) ([]Attempt, error) {
 	return s.Store.Handshakes(ctx, Filter{Limit: limit})
+}
+
+// Find lists everybody's attempts, for administrators. more says that the list goes on behind the limit.
+func (s *Service) Find(ctx context.Context, f Filter) (list []Attempt, more bool, err error) {
+	want := f.Limit
+	f.Limit++
+	list, err = s.Store.Handshakes(ctx, f)
+	if err != nil {
+		return nil, false, err
+	}
+	return list[:min(len(list), want)], len(list) > want, nil
+}
+
+// Stamp changes whenever an attempt of the person does: whoever watches need not read more as long as it stays.
+func (s *Service) Stamp(ctx context.Context, userID string) (string, error) {
+	return s.Store.HandshakeStamp(ctx, userID)
 }
 
 // Show gives one of a person's own attempts with its steps.

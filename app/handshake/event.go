@@ -50,6 +50,8 @@ type Event struct {
 	ClientName string
 	// Resource is the endpoint that the app wants.
 	Resource string
+	// HTTPRequest is the id of the HTTP request; an error page shows it. The recorder takes it from the context when empty.
+	HTTPRequest string
 }
 
 // Once reports whether an attempt has a step of this kind at most once: the first of many calls, or a page that is shown
@@ -91,7 +93,7 @@ const (
 func (e *Event) trim() {
 	for field, limit := range map[*string]int{
 		&e.Check: 64, &e.Reason: maxText, &e.Detail: maxText, &e.IP: 64, &e.UserAgent: maxUserAgent, &e.ClientID: maxID,
-		&e.RequestID: 64, &e.ConnectionID: 64, &e.UserID: 64, &e.FamilyID: 64, &e.ClientName: 100, &e.Resource: maxID,
+		&e.RequestID: 64, &e.ConnectionID: 64, &e.UserID: 64, &e.FamilyID: 64, &e.ClientName: 100, &e.Resource: maxID, &e.HTTPRequest: 64,
 	} {
 		*field = clean(*field, limit)
 	}
@@ -134,3 +136,18 @@ func sourceFrom(ctx context.Context) source {
 	s, _ := ctx.Value(sourceKey{}).(source)
 	return s
 }
+
+type httpRequestKey struct{}
+
+// WithHTTPRequest puts the id of an HTTP request into its context.
+func WithHTTPRequest(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, httpRequestKey{}, id)
+}
+
+func httpRequestFrom(ctx context.Context) string {
+	id, _ := ctx.Value(httpRequestKey{}).(string)
+	return id
+}
+
+// AddressFrom is the address in a request's context; empty outside requests.
+func AddressFrom(ctx context.Context) string { return sourceFrom(ctx).ip }

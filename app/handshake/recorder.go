@@ -72,6 +72,9 @@ func (r *Recorder) Record(ctx context.Context, e Event) {
 	if s := sourceFrom(ctx); e.IP == "" && e.UserAgent == "" {
 		e.IP, e.UserAgent = s.ip, s.userAgent
 	}
+	if e.HTTPRequest == "" {
+		e.HTTPRequest = httpRequestFrom(ctx)
+	}
 	if r.knows(&e) {
 		return
 	}

@@ -81,17 +81,7 @@ func (s *Service) AddMember(ctx context.Context, actorID, locationID, personID s
 		if err := mayManage(f.role(actorID), role); err != nil {
 			return MemberChange{}, err
 		}
-		switch {
-		case !f.PersonKnown:
-			return MemberChange{}, account.Refuse(account.CodeNotFound, "user_id", "There is no such person.")
-		case f.role(personID) != "":
-			return MemberChange{}, account.Refuse(account.CodeConflict, "user_id", "This person is a member already.")
-		case len(f.Members) >= maxMembers:
-			return MemberChange{}, account.Refuse(account.CodeLimitReached, "", "A location has at most 50 members.")
-		case f.PersonLocations >= maxLocations:
-			return MemberChange{}, ErrTooManyLocations
-		}
-		return MemberChange{Add: &MemberOf{UserID: personID, Role: role, InvitedBy: actorID}}, nil
+		return join(f, actorID, personID, role)
 	})
 }
 

@@ -1,6 +1,11 @@
 package home
 
-import "slices"
+import (
+	"slices"
+	"time"
+
+	"gatehouse/app/toolgrant"
+)
 
 // Actor says through what a person acts.
 type Actor string
@@ -29,8 +34,13 @@ type Principal struct {
 	TokenID      string
 	ClientID     string
 	Scopes       []string
+	// ACR is how strongly and AuthTime when the person signed in who approved the connection; zero when that is not known.
+	ACR      string
+	AuthTime time.Time
 	// HiddenTools are tools the person unticked for this connection.
 	HiddenTools []string
+	// Tools is what may be called of the tools that the scopes allow; nil takes nothing away.
+	Tools *toolgrant.Grant
 	// Locations are those in the principal's list that the person is a member of now.
 	Locations []Access
 	IP        string

@@ -22,11 +22,14 @@ var (
 	SignInTries = Spec{Name: "sign_in_try", Budget: 120, Window: time.Minute}
 	// LinkTries is per network: tries at one-time links.
 	LinkTries = Spec{Name: "link", Budget: 60, Window: time.Minute}
-	// OAuthTokens, OAuthRevocations, OAuthPushes, OAuthIntrospections and OAuthPages are per client address. Hosted clients share addresses, hence the room.
+	// Letters is per address: letters with links that somebody asked for.
+	Letters = Spec{Name: "letter", Budget: 5, Window: time.Hour}
+	// OAuthTokens, OAuthRevocations, OAuthPushes, OAuthIntrospections, OAuthUserInfo and OAuthPages are per client address. Hosted clients share addresses, hence the room.
 	OAuthTokens         = Spec{Name: "oauth_token", Budget: 1200, Window: time.Minute}
 	OAuthRevocations    = Spec{Name: "oauth_revoke", Budget: 600, Window: time.Minute}
 	OAuthPushes         = Spec{Name: "oauth_par", Budget: 600, Window: time.Minute}
 	OAuthIntrospections = Spec{Name: "oauth_introspect", Budget: 1200, Window: time.Minute}
+	OAuthUserInfo       = Spec{Name: "oauth_userinfo", Budget: 1200, Window: time.Minute}
 	// DeviceCodes is per session, DeviceCodesOfOne per network: tries at the short codes that devices show.
 	DeviceCodes      = Spec{Name: "device_code", Budget: 10, Window: time.Minute}
 	DeviceCodesOfOne = Spec{Name: "device_code_one", Budget: 30, Window: time.Minute}

@@ -48,15 +48,30 @@ type clientAddCmd struct {
 	Machine      bool     `help:"The client acts by its own credentials for the person of --acts-for, with --scope and --location."`
 	IDJAG        bool     `name:"id-jag" help:"The client brings assertions of trusted issuers (see gatehouse issuer)."`
 	DeviceGrant  bool     `name:"device-grant" help:"The client signs in devices without a browser: the person enters a code at /device."`
+	DPoP         bool     `name:"dpop" help:"The client's tokens are always bound to its key (RFC 9449)."`
 	grantFlags
+
+	ApplicationType string   `enum:"web,native,auto" default:"auto" help:"web or native. Default: judged by the redirect URIs."`
+	ClientURI       string   `name:"client-uri" help:"Home page of the client, https."`
+	TOSURI          string   `name:"tos-uri" help:"Its terms of service, https."`
+	PolicyURI       string   `name:"policy-uri" help:"Its privacy policy, https."`
+	Contact         []string `help:"Whom to ask about it; may be repeated."`
+	Scope           string   `help:"Scopes that it says it wants; people choose what it may do."`
+	SoftwareID      string   `name:"software-id" help:"Id of the software."`
+	SoftwareVersion string   `name:"software-version" help:"Version of the software."`
 }
 
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
 	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR,
+		DPoPBound: c.DPoP, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, Contacts: c.Contact, Scope: c.Scope,
+		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 		Machine: c.Machine, Asserted: c.IDJAG, Devices: c.DeviceGrant}
 	if c.Machine != (c.ActsFor != "") {
 		return &app.UsageError{Message: "--machine and --acts-for belong together"}
+	}
+	if c.ApplicationType != "auto" {
+		n.ApplicationType = c.ApplicationType
 	}
 	if c.JWKSFile != "" {
 		keys, err := os.ReadFile(c.JWKSFile)

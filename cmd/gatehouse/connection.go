@@ -13,14 +13,16 @@ type connectionCmd struct {
 }
 
 type connectionListCmd struct {
-	User string `help:"Only those of the person with this e-mail address."`
-	All  bool   `help:"Ended ones too."`
+	User   string `help:"Only those of the person with this e-mail address."`
+	Client string `help:"Only those of the client with this id, or with this in its name."`
+	Host   string `help:"Only those of clients whose description was fetched from this host."`
+	All    bool   `help:"Ended ones too."`
 }
 
 // Run lists connections.
 func (c connectionListCmd) Run(e *env) error {
 	return e.with(func(a *app.Admin) error {
-		list, err := a.Connections(e.ctx, c.User, c.All)
+		list, err := a.Connections(e.ctx, app.ConnectionFilter{User: c.User, Client: c.Client, Host: c.Host, All: c.All})
 		if err != nil {
 			return err
 		}

@@ -8,8 +8,8 @@ import (
 
 type keysCmd struct {
 	List   keysListCmd   `cmd:"" help:"List signing keys."`
-	Rotate keysRotateCmd `cmd:"" help:"Sign with the next key from now on. New keys are of GATEHOUSE_SIGNING_ALGORITHM: give the server's."`
-	Drop   keysDropCmd   `cmd:"" help:"Drop a key at once; tokens signed with it stop working. A new key is of GATEHOUSE_SIGNING_ALGORITHM: give the server's."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign with the next key from now on, and make a new next one, for each algorithm in use."`
+	Drop   keysDropCmd   `cmd:"" help:"Drop a key at once; tokens signed with it stop working. One of its algorithm takes its place."`
 }
 
 type keysListCmd struct{}
@@ -31,11 +31,13 @@ func (keysListCmd) Run(e *env) error {
 	})
 }
 
-type keysRotateCmd struct{}
+type keysRotateCmd struct {
+	Algorithm string `help:"Only keys of this algorithm: ES256, RS256 or EdDSA."`
+}
 
 // Run rotates.
-func (keysRotateCmd) Run(e *env) error {
-	return e.with(func(a *app.Admin) error { return e.done(a.RotateKeys(e.ctx), "Rotated.") })
+func (c keysRotateCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error { return e.done(a.RotateKeys(e.ctx, c.Algorithm), "Rotated.") })
 }
 
 type keysDropCmd struct {

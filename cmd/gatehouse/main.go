@@ -35,6 +35,8 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Run the server."`
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database up to date, or show where it stands."`
 	User       userCmd       `cmd:"" help:"People."`
+	Invite     inviteCmd     `cmd:"" help:"Invitations into locations."`
+	Provider   providerCmd   `cmd:"" help:"Servers at which people can sign in by OpenID Connect."`
 	Token      tokenCmd      `cmd:"" help:"Personal tokens."`
 	Connection connectionCmd `cmd:"" help:"Connections of AI apps."`
 	Client     clientCmd     `cmd:"" help:"OAuth clients."`
@@ -42,6 +44,7 @@ type cli struct {
 	Keys       keysCmd       `cmd:"" help:"Signing keys."`
 	Rewrap     rewrapCmd     `cmd:"" help:"Give the database another secret key."`
 	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`
+	Audit      auditCmd      `cmd:"" help:"The record of what changed who may do what."`
 	Doctor     doctorCmd     `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 }

@@ -15,7 +15,15 @@ type userCmd struct {
 	List      userListCmd      `cmd:"" help:"List everybody."`
 	Disable   userDisableCmd   `cmd:"" help:"Shut a person out: sessions, tokens and connections end at once."`
 	Enable    userEnableCmd    `cmd:"" help:"Let a person sign in again."`
-	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password."`
+	MakeAdmin userMakeAdminCmd `cmd:"" name:"make-admin" help:"Make a person an administrator."`
+	DropAdmin userDropAdminCmd `cmd:"" name:"drop-admin" help:"Take the administration from a person."`
+	SetEmail  userSetEmailCmd  `cmd:"" name:"set-email" help:"Give a person another address; what acts for them ends."`
+	Delete    userDeleteCmd    `cmd:"" help:"Delete a person after the waiting time (GATEHOUSE_DELETION_WAIT); what acts for them ends at once."`
+	Keep      userKeepCmd      `cmd:"" help:"Take the deletion of a person back."`
+	ResetLink userResetLinkCmd `cmd:"" name:"reset-link" help:"Print a one-time link with which a person sets a new password, and can remove factors they lost."`
+
+	Factors      userFactorsCmd      `cmd:"" help:"List how a person signs in: password, passkeys, authenticator app."`
+	ResetFactors userResetFactorsCmd `cmd:"" name:"reset-factors" help:"Remove a person's authenticator app and recovery codes (lost phone); a password that is too short alone goes too."`
 }
 
 type userAddCmd struct {
@@ -106,6 +114,28 @@ type userEnableCmd struct {
 // Run enables a person.
 func (c userEnableCmd) Run(e *env) error {
 	return e.with(func(a *app.Admin) error { return e.done(a.EnableUser(e.ctx, c.Email), "Enabled.") })
+}
+
+type userMakeAdminCmd struct {
+	Email string `arg:"" help:"E-mail address of the person."`
+}
+
+// Run makes a person an administrator.
+func (c userMakeAdminCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		return e.done(a.MakeAdmin(e.ctx, c.Email, true), "They are an administrator now.")
+	})
+}
+
+type userDropAdminCmd struct {
+	Email string `arg:"" help:"E-mail address of the person."`
+}
+
+// Run takes the administration from a person.
+func (c userDropAdminCmd) Run(e *env) error {
+	return e.with(func(a *app.Admin) error {
+		return e.done(a.MakeAdmin(e.ctx, c.Email, false), "They are no administrator any more.")
+	})
 }
 
 type userResetLinkCmd struct {

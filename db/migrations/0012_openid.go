@@ -17,6 +17,7 @@ var openID = Migration{ID: "0012_openid", Statements: []string{
 		scopes text NOT NULL,
 		narrowed {bool} NOT NULL,
 		key_thumbprint text NOT NULL,
+		details text,
 		issued_at {ts} NOT NULL,
 		expires_at {ts} NOT NULL
 	)`,

@@ -25,8 +25,11 @@ func All() []Migration {
 		people, oauth, inventory, handshake, clientAuth, proofs,
 		audit,
 		grants,
+		consent,
 		openID,
+		factors,
 		peopleMore,
+		peopleRest,
 	}
 }
 

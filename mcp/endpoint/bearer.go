@@ -7,6 +7,7 @@ import (
 
 	"gatehouse/app/account"
 	"gatehouse/app/home"
+	"gatehouse/app/toolgrant"
 	"gatehouse/oauth"
 )
 
@@ -54,6 +55,9 @@ func (e *Endpoint) connection(r *http.Request, token string) (*home.Principal, e
 	if e.cfg.Verify == nil {
 		return nil, oauth.InvalidToken("Only personal tokens are accepted here.")
 	}
+	if e.isStored(token) {
+		return e.stored(r, token, nil)
+	}
 	at, err := e.cfg.Verify.VerifyAccessToken(r.Context(), token, e.cfg.Profile.Resource)
 	if err != nil {
 		return nil, err
@@ -74,10 +78,42 @@ func (e *Endpoint) principal(r *http.Request, at *oauth.AccessToken) (*home.Prin
 	if p.UserID != at.Subject && oauth.ClientSubject(p.ClientID) != at.Subject || p.ClientID != at.ClientID {
 		return nil, oauth.InvalidToken("This token does not belong to the connection it names.")
 	}
-	if at.Narrowed {
+	return withToken(p, at)
+}
+
+// withToken adds what the token itself says.
+func withToken(p *home.Principal, at *oauth.AccessToken) (*home.Principal, error) {
+	if p.ACR, p.AuthTime = at.ACR, at.AuthTime; at.Narrowed {
 		p.Scopes = intersect(p.Scopes, at.Scopes)
 	}
+	if !at.DetailsNarrowed {
+		return p, nil
+	}
+	narrowed, err := toolgrant.FromDetails(at.Details) // RFC 9396 §6: this token may call less than the connection
+	if err != nil {
+		return nil, oauth.InvalidToken("The authorization details of this token cannot be read.").WithCause(err)
+	}
+	p.Tools = toolgrant.Meet(p.Tools, narrowed)
 	return p, nil
+}
+
+func (e *Endpoint) isStored(token string) bool {
+	return e.cfg.Stored != nil && strings.HasPrefix(token, oauth.PrefixAccessToken)
+}
+
+// stored finds token, connection and person in one read. proof is nil for a bearer token.
+func (e *Endpoint) stored(r *http.Request, token string, proof *oauth.ProofRequest) (*home.Principal, error) {
+	p, at, err := e.cfg.Stored.PrincipalByAccessToken(r.Context(), oauth.HashSecret(token), e.cfg.Now())
+	if errors.Is(err, oauth.ErrNotFound) || errors.Is(err, oauth.ErrEnded) {
+		return nil, oauth.InvalidToken("The token is unknown, or its connection has ended.").WithCause(err)
+	}
+	if err == nil {
+		err = e.cfg.CheckStored.CheckStored(r.Context(), at, token, e.cfg.Profile.Resource, proof)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return withToken(p, at)
 }
 
 func intersect(a, b []string) []string {

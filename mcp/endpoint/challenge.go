@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"gatehouse/mcp"
 	"gatehouse/oauth"
@@ -16,7 +17,8 @@ func (e *Endpoint) challenge(code, description string) string {
 	return e.buildChallenge(code, description, e.cfg.Profile.ChallengeScope)
 }
 
-func (e *Endpoint) buildChallenge(code, description, scope string) string {
+// buildChallenge takes further parameters as pairs of name and value.
+func (e *Endpoint) buildChallenge(code, description, scope string, more ...string) string {
 	var b strings.Builder
 	b.WriteString("Bearer")
 	sep := " "
@@ -30,6 +32,9 @@ func (e *Endpoint) buildChallenge(code, description, scope string) string {
 	add("error_description", description)
 	add("resource_metadata", e.cfg.Profile.MetadataURL)
 	add("scope", scope)
+	for i := 0; i+1 < len(more); i += 2 {
+		add(more[i], more[i+1])
+	}
 	return b.String()
 }
 
@@ -40,6 +45,19 @@ func (e *Endpoint) ScopeRefusal(scope string) *mcp.HTTPRefusal {
 	h := http.Header{}
 	h.Set("WWW-Authenticate", e.buildChallenge("insufficient_scope", text, scope))
 	return &mcp.HTTPRefusal{Status: http.StatusForbidden, Header: h, Code: mcp.CodeInvalidRequest, Message: text}
+}
+
+// StepUpRefusal is the 401 for an operation that needs a stronger or more recent sign-in than the one behind the token:
+// RFC 9470 §3. scope names the scopes that the client has to ask for again along with it.
+func (e *Endpoint) StepUpRefusal(scope string, demand oauth.StepUp) *mcp.HTTPRefusal {
+	const text = "This operation needs a stronger or more recent sign-in."
+	age := ""
+	if demand.MaxAge > 0 {
+		age = strconv.Itoa(int(demand.MaxAge / time.Second))
+	}
+	h := http.Header{}
+	h.Set("WWW-Authenticate", e.buildChallenge("insufficient_user_authentication", text, scope, "acr_values", demand.ACR, "max_age", age))
+	return &mcp.HTTPRefusal{Status: http.StatusUnauthorized, Header: h, Code: mcp.CodeInvalidRequest, Message: text}
 }
 
 // refuse writes a refusal before the JSON-RPC layer: the status and a JSON-RPC error body without an id, so that clients

@@ -27,6 +27,16 @@ type ConnectionReader interface {
 	PrincipalByConnection(ctx context.Context, connectionID, familyID, jti string, now time.Time) (*home.Principal, error)
 }
 
+// StoredReader reads, in one statement, an access token that is looked up and what holds for its connection right now.
+type StoredReader interface {
+	PrincipalByAccessToken(ctx context.Context, hash []byte, now time.Time) (*home.Principal, *oauth.AccessToken, error)
+}
+
+// StoredVerifier checks a token that was read so; *oauth.Server is one.
+type StoredVerifier interface {
+	CheckStored(ctx context.Context, found *oauth.AccessToken, token, resource string, proof *oauth.ProofRequest) error
+}
+
 // TokenReader finds the person behind a personal token, with what holds right now.
 type TokenReader interface {
 	PrincipalByToken(ctx context.Context, token string) (*home.Principal, error)
@@ -46,7 +56,10 @@ type Config struct {
 	// Verify is nil when there is no authorization server.
 	Verify Verifier
 	// Prove is nil where tokens bound to a key are not accepted.
-	Prove       ProofVerifier
+	Prove ProofVerifier
+	// Stored and CheckStored serve access tokens that are looked up; nil where there are none.
+	Stored      StoredReader
+	CheckStored StoredVerifier
 	Connections ConnectionReader
 	Tokens      TokenReader
 	// Next is the MCP server, reached only with a principal in the context.

@@ -10,9 +10,11 @@ import (
 
 // bound authenticates with a token that is bound to a key: RFC 9449 §7.1.
 func (e *Endpoint) bound(r *http.Request, token string) (*home.Principal, error) {
-	at, err := e.cfg.Prove.VerifyBoundToken(r.Context(), token, e.cfg.Profile.Resource, oauth.ProofRequest{
-		Headers: r.Header.Values("DPoP"), Method: r.Method, URL: e.address(r),
-	})
+	proof := oauth.ProofRequest{Headers: r.Header.Values("DPoP"), Method: r.Method, URL: e.address(r)}
+	if e.isStored(token) {
+		return e.stored(r, token, &proof)
+	}
+	at, err := e.cfg.Prove.VerifyBoundToken(r.Context(), token, e.cfg.Profile.Resource, proof)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ func (r *row) offers(p *home.Principal, door string, a *home.Access) bool {
 }
 
 func (r *row) offersAnywhere(p *home.Principal, door string) bool {
-	return slices.Contains(r.contract.Doors, door) && r.allowedBy(p) && !slices.Contains(p.HiddenTools, r.contract.Name)
+	return slices.Contains(r.contract.Doors, door) && r.allowedBy(p) && !slices.Contains(p.HiddenTools, r.contract.Name) &&
+		p.Tools.Allows(r.contract.Name, r.contract.write())
 }
 
 // allowedBy reports whether the principal's scopes cover the tool; write includes read.
@@ -91,6 +92,9 @@ func (s *Set) Authorize(ctx context.Context, c *mcp.Call) error {
 	}
 	name := c.Tool().Name
 	if s.row(name).allowedBy(p) {
+		if s.stepUp != nil && p.Actor == home.ActorConnection && s.contracts[name].write() {
+			return s.stepUp(ctx, p, s.Required(name))
+		}
 		return nil
 	}
 	if p.Actor == home.ActorConnection && s.scopeDenied != nil {

@@ -51,9 +51,12 @@ func handle[In input](action home.Action, subject string, run func(ctx context.C
 			Name: c.Name, Title: c.Title, Description: c.Description,
 			Annotations: c.annotations(), InputSchema: c.Schema,
 		}
-		return mcp.NewTool(spec, func(ctx context.Context, _ *mcp.Call, in In) (*Answer, error) {
+		return mcp.NewTool(spec, func(ctx context.Context, call *mcp.Call, in In) (*Answer, error) {
 			q, err := s.query(ctx, r, in.location())
 			if err != nil {
+				return nil, err
+			}
+			if err := checkLimits(q.p, c.Name, call.Arguments()); err != nil {
 				return nil, err
 			}
 			asOf := s.inventory.Now()

@@ -22,6 +22,9 @@ type Deps struct {
 	// ScopeDenied makes the refusal of a connection that lacks the named scopes; nil, or a nil error, makes it the tool
 	// error token_scope.
 	ScopeDenied func(ctx context.Context, scopes string) error
+	// StepUp, when set, refuses a write through a connection whose person did not sign in as this server demands; scopes
+	// are those that the call needs.
+	StepUp func(ctx context.Context, p *home.Principal, scopes string) error
 }
 
 // Set is the home tool set at the MCP door, ready to be served. It is immutable and safe for concurrent use.
@@ -30,6 +33,7 @@ type Set struct {
 	limiter     *limit.Limiter
 	cursors     *cursors
 	scopeDenied func(ctx context.Context, scopes string) error
+	stepUp      func(ctx context.Context, p *home.Principal, scopes string) error
 	door        string
 
 	rows      []*row
@@ -57,7 +61,7 @@ func New(d Deps) (*Set, error) {
 		return nil, fmt.Errorf("tools: %w", err)
 	}
 	s := &Set{
-		inventory: d.Inventory, limiter: d.Limiter, cursors: seal, scopeDenied: d.ScopeDenied, door: DoorMCP,
+		inventory: d.Inventory, limiter: d.Limiter, cursors: seal, scopeDenied: d.ScopeDenied, stepUp: d.StepUp, door: DoorMCP,
 		contracts: map[string]*Contract{}, bit: map[string]int{},
 	}
 	if err := s.register(Contracts(), handlers()); err != nil {

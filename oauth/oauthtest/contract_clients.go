@@ -18,7 +18,7 @@ func newClient(id string, kind oauth.ClientKind) *oauth.Client {
 		ApplicationType: "native", ClientURI: "https://app.example/", LogoURI: "https://app.example/logo",
 		TOSURI: "https://app.example/tos", PolicyURI: "https://app.example/policy", SoftwareID: "software",
 		SoftwareVersion: "1.2", DPoPBound: true, Contacts: []string{"a@app.example"}, JWKS: []byte(`{"keys":[{"kty":"EC"}]}`), JWKSURI: "https://app.example/jwks",
-		AssertionAlgorithm: "RS256", RequirePushed: true, CreatedAt: Start, LastSeenAt: Start,
+		AssertionAlgorithm: "RS256", RequirePushed: true, IDTokenAlgorithm: "ES256", CreatedAt: Start, LastSeenAt: Start,
 	}
 	if kind == oauth.ClientDocument {
 		c.SecretHash, c.AuthMethods = nil, []string{oauth.AuthNone}

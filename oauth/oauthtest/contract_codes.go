@@ -181,7 +181,7 @@ func runFirstRedemption(t *testing.T, f Fixture, resource string) {
 	must(t, err)
 	same(t, *g.refresh, l.Token)
 	same(t, oauth.Family{
-		ID: g.familyID, ConnectionID: g.connection.ID, DeviceHint: "device", KeyThumbprint: "key", Scopes: a.Scopes, CreatedAt: Start, LastUsedAt: l.Family.LastUsedAt,
+		ID: g.familyID, ConnectionID: g.connection.ID, DeviceHint: "device", KeyThumbprint: "key", Scopes: a.Scopes, CreatedAt: Start, ACR: g.code.ACR, AuthTime: g.code.AuthTime, LastUsedAt: l.Family.LastUsedAt,
 	}, l.Family)
 	same(t, g.connection.ID, l.Connection.ID)
 	same(t, a.Scopes, l.Connection.Scopes)

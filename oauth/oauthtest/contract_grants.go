@@ -13,7 +13,7 @@ func newGrant(userID, origin string, at time.Time) oauth.NewGrant {
 	return oauth.NewGrant{Approval: a, Origin: origin, At: at, NewConnectionID: newID(), NewFamilyID: newID(), DeviceHint: "entered"}
 }
 
-func runGrantTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
+func runDirectGrantTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	const resource = "https://h.example/mcp"
 	t.Run("CC-1 a machine's grant is found while connection, family and person live", func(t *testing.T) {
 		t.Parallel()

@@ -111,6 +111,7 @@ func newRequest(at time.Time) *oauth.AuthorizationRequest {
 func newCode(userID, clientID, resource string, at time.Time) *oauth.AuthorizationCode {
 	return &oauth.AuthorizationCode{
 		Hash: secretHash(), RequestID: newID(), RedirectURI: "https://app.example/cb?x=1", CodeChallenge: "challenge", KeyThumbprint: "thumbprint",
+		Nonce: "n \"é", ACR: "two", AMR: []string{"pwd", "otp"},
 		AuthTime: at.Add(-time.Minute), IssuedAt: at, ExpiresAt: at.Add(time.Minute),
 		Approval: oauth.Approval{
 			UserID: userID, ClientID: clientID, Resource: resource, Scopes: []string{"read", "write"},
@@ -132,6 +133,7 @@ func redemptionOf(code *oauth.AuthorizationCode, at time.Time) oauth.Redemption 
 	familyID := newID()
 	return oauth.Redemption{
 		CodeHash: code.Hash, At: at, NewConnectionID: newID(), FamilyID: familyID, DeviceHint: "device", KeyThumbprint: "key",
+		ACR: code.ACR, AuthTime: code.AuthTime,
 		Refresh: &oauth.RefreshToken{Hash: secretHash(), FamilyID: familyID, CreatedAt: at, ExpiresAt: at.Add(30 * 24 * time.Hour)},
 	}
 }

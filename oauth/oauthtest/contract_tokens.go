@@ -37,6 +37,7 @@ func runTokenTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		wantIs(t, err, oauth.ErrNotFound)
 	})
 	runStandingTests(t, newFixture)
+	runAccessTokenTests(t, newFixture)
 	t.Run("RT-2 rotation links predecessor and successor", func(t *testing.T) {
 		f, g := setup(t)
 		at := Start.Add(time.Minute)

@@ -24,6 +24,7 @@ type Memory struct {
 	families    map[string]*oauth.Family
 	refresh     map[string]*oauth.RefreshToken  // by hash
 	revoked     map[string]time.Time            // jti → expiry
+	access      map[string]*oauth.StoredToken   // by hash
 	assertions  map[string]time.Time            // by hash → expiry
 	proofs      map[string]time.Time            // hash → expiry
 	devices     map[string]*oauth.DeviceRequest // by hash
@@ -47,6 +48,7 @@ func NewMemory() *Memory {
 		families:    map[string]*oauth.Family{},
 		refresh:     map[string]*oauth.RefreshToken{},
 		revoked:     map[string]time.Time{},
+		access:      map[string]*oauth.StoredToken{},
 		assertions:  map[string]time.Time{},
 		proofs:      map[string]time.Time{},
 		devices:     map[string]*oauth.DeviceRequest{},
@@ -178,6 +180,7 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 	}
 	r.DecidedAt, r.Outcome = &at, outcome
 	if code != nil {
+		r.DecidedBy, r.AnswerSealed = code.SignIn, slices.Clone(code.AnswerSealed)
 		m.codes[string(code.Hash)] = copyCode(code)
 	}
 	return nil
@@ -201,6 +204,8 @@ func copyCode(code *oauth.AuthorizationCode) *oauth.AuthorizationCode {
 	c := *code
 	c.Approval.Scopes = slices.Clone(code.Approval.Scopes)
 	c.Approval.Terms = slices.Clone(code.Approval.Terms)
+	c.Approval.Details = slices.Clone(code.Approval.Details)
+	c.SignIn, c.AnswerSealed = "", nil // they are the request's
 	return &c
 }
 
@@ -208,6 +213,7 @@ func copyConnection(connection *oauth.Connection) *oauth.Connection {
 	c := *connection
 	c.Scopes = slices.Clone(connection.Scopes)
 	c.Terms = slices.Clone(connection.Terms)
+	c.Details = slices.Clone(connection.Details)
 	return &c
 }
 

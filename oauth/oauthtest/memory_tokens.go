@@ -38,11 +38,17 @@ func (m *Memory) RedeemCode(ctx context.Context, r oauth.Redemption) (*oauth.Con
 	if disabled, known := m.users[code.Approval.UserID]; disabled || !known {
 		return nil, oauth.ErrEnded
 	}
+	if id := code.Approval.GrantID; id != "" {
+		if c := m.live(code.Approval, r.At); c == nil || c.ID != id {
+			return nil, oauth.ErrEnded
+		}
+	}
 	code.UsedAt, code.FamilyID = &r.At, r.FamilyID
 	connection := m.approve(code.Approval, r)
 	m.families[r.FamilyID] = &oauth.Family{
 		ID: r.FamilyID, ConnectionID: connection.ID, DeviceHint: r.DeviceHint, Scopes: slices.Clone(code.Approval.Scopes), CreatedAt: r.At,
-		KeyThumbprint: r.KeyThumbprint,
+		Details:       slices.Clone(code.Approval.Details),
+		KeyThumbprint: r.KeyThumbprint, ACR: r.ACR, AuthTime: r.AuthTime,
 	}
 	token := *r.Refresh
 	m.refresh[string(token.Hash)] = &token
@@ -52,6 +58,10 @@ func (m *Memory) RedeemCode(ctx context.Context, r oauth.Redemption) (*oauth.Con
 // approve updates the live connection of the approval's person, client and resource, or makes one.
 func (m *Memory) approve(a oauth.Approval, r oauth.Redemption) *oauth.Connection {
 	connection := m.live(a, r.At)
+	if connection != nil && a.GrantAction == oauth.GrantCreate {
+		connection.EndedAt, connection.EndedReason = &r.At, oauth.EndedByReplacement
+		connection = nil
+	}
 	if connection == nil {
 		connection = &oauth.Connection{
 			ID: r.NewConnectionID, UserID: a.UserID, ClientID: a.ClientID, Resource: a.Resource, CreatedAt: r.At,
@@ -60,6 +70,7 @@ func (m *Memory) approve(a oauth.Approval, r oauth.Redemption) *oauth.Connection
 	}
 	connection.Scopes = slices.Clone(a.Scopes)
 	connection.Terms = slices.Clone(a.Terms)
+	connection.Details = slices.Clone(a.Details)
 	connection.ExpiresAt = a.ExpiresAt
 	connection.UpdatedAt = r.At
 	return connection
@@ -172,6 +183,19 @@ func (m *Memory) UseProof(ctx context.Context, hash []byte, expires time.Time) e
 	return nil
 }
 
+// Grant implements oauth.TokenStore.
+func (m *Memory) Grant(ctx context.Context, id string) (*oauth.Connection, error) {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if c := m.connections[id]; c != nil {
+		return copyConnection(c), nil
+	}
+	return nil, oauth.ErrNotFound
+}
+
 // EndFamily implements oauth.TokenStore.
 func (m *Memory) EndFamily(ctx context.Context, id, reason string, at time.Time) (bool, error) {
 	unlock, err := m.lock(ctx)
@@ -253,5 +277,5 @@ func (m *Memory) Standing(ctx context.Context, connectionID, familyID, jti strin
 	_, revoked := m.revoked[jti]
 	k := m.clients[c.ClientID]
 	ended := c.EndedAt != nil || f.EndedAt != nil || m.users[c.UserID] || revoked || k != nil && k.BlockedAt != nil
-	return &oauth.Standing{Ended: ended, Scopes: slices.Clone(c.Scopes), ExpiresAt: c.ExpiresAt}, nil
+	return &oauth.Standing{Ended: ended, Scopes: slices.Clone(c.Scopes), Details: slices.Clone(c.Details), ExpiresAt: c.ExpiresAt}, nil
 }
