@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
 )
 
 // KnownClient is a client as administrators see it.
