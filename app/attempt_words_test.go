@@ -9,14 +9,14 @@ import (
 func TestStepTitles(t *testing.T) {
 	t.Parallel()
 	for step, words := range stepWords {
-		if stepTitle(step, true) != words.done || stepTitle(step, false) != words.failed || words.done == "" || words.failed == "" {
+		if stepTitle(t.Context(), step, true) != words.done || stepTitle(t.Context(), step, false) != words.failed || words.done == "" || words.failed == "" {
 			t.Errorf("oauth.md §6 %s: %+v", step, words)
 		}
 		if words.done == words.failed && step != handshake.StepReuseDetected {
 			t.Errorf("oauth.md §6 %s reads the same whether it worked or not", step)
 		}
 	}
-	if got := stepTitle("another", false); got != "another" {
+	if got := stepTitle(t.Context(), "another", false); got != "another" {
 		t.Errorf("a step without words: %q", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestDetailWords(t *testing.T) {
 		{handshake.StepFirstToolCall, true, "where_is", "where_is"},
 		{handshake.StepFirstRequest, true, "", ""},
 	} {
-		if got := detailWords(tc.step, tc.ok, tc.detail); got != tc.want {
+		if got := detailWords(t.Context(), tc.step, tc.ok, tc.detail); got != tc.want {
 			t.Errorf("oauth.md §6 %s %q: %q, want %q", tc.step, tc.detail, got, tc.want)
 		}
 	}
@@ -77,11 +77,11 @@ func TestAttemptStates(t *testing.T) {
 		"tokens never fetched":                {[]handshake.AttemptStep{{Step: handshake.StepCodeRedeemed, Check: "code_verifier"}}, false, true, false, false},
 	} {
 		a := &handshake.Attempt{ConnectionID: "c", Steps: tc.steps, Failed: !tc.steps[len(tc.steps)-1].OK}
-		if got := attemptOf(a, tc.live); got.Failed != tc.failed || got.Done != tc.done || got.Ended != tc.isOver {
+		if got := attemptOf(t.Context(), a, tc.live); got.Failed != tc.failed || got.Done != tc.done || got.Ended != tc.isOver {
 			t.Errorf("oauth.md §6 %s: %+v", name, got)
 		}
 	}
-	if a := attemptOf(&handshake.Attempt{}, false); a.Failed || a.Done || a.Ended {
+	if a := attemptOf(t.Context(), &handshake.Attempt{}, false); a.Failed || a.Done || a.Ended {
 		t.Errorf("an attempt without steps: %+v", a)
 	}
 }

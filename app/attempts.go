@@ -8,6 +8,7 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/connection"
 	"gatehouse/app/handshake"
+	"gatehouse/templates/lang"
 	"gatehouse/web"
 )
 
@@ -38,18 +39,18 @@ func (a attempts) AttemptsOf(ctx context.Context, userID string) ([]web.Attempt,
 			return nil, err
 		}
 		live := slices.ContainsFunc(lives, func(c connection.Connection) bool { return c.ID == full.ConnectionID })
-		out = append(out, attemptOf(full, live))
+		out = append(out, attemptOf(ctx, full, live))
 	}
 	return out, nil
 }
 
 // attemptOf puts an attempt into words. live says that its connection goes on.
-func attemptOf(a *handshake.Attempt, live bool) web.Attempt {
+func attemptOf(ctx context.Context, a *handshake.Attempt, live bool) web.Attempt {
 	out := web.Attempt{ID: a.ID, App: a.ClientName, StartedAt: a.StartedAt, Ended: a.Ended() || a.Fetched() && !live}
 	out.Failed, out.Done = a.Failed && !out.Ended, a.Done() && !out.Ended
 	for _, s := range a.Steps {
-		out.Steps = append(out.Steps, web.AttemptStep{Title: stepTitle(s.Step, s.OK), At: s.At, Failed: !s.OK, Reason: s.Reason, Advice: s.Advice,
-			Detail: detailWords(s.Step, s.OK, s.Detail)})
+		out.Steps = append(out.Steps, web.AttemptStep{Title: stepTitle(ctx, s.Step, s.OK), At: s.At, Failed: !s.OK, Reason: s.Reason, Advice: lang.T(ctx, s.Advice),
+			Detail: detailWords(ctx, s.Step, s.OK, s.Detail)})
 	}
 	return out
 }
@@ -90,7 +91,7 @@ func (a *Admin) Handshakes(ctx context.Context, limit int) ([]Handshake, error) 
 	}
 	out := make([]Handshake, len(list))
 	for i := range list {
-		out[i] = handshakeOf(&list[i])
+		out[i] = handshakeOf(ctx, &list[i])
 	}
 	return out, nil
 }
@@ -101,14 +102,14 @@ func (a *Admin) Handshake(ctx context.Context, id string) (Handshake, error) {
 	if err != nil {
 		return Handshake{}, missing(err, "connection attempt", id, "handshake list")
 	}
-	return handshakeOf(full), nil
+	return handshakeOf(ctx, full), nil
 }
 
-func handshakeOf(h *handshake.Attempt) Handshake {
+func handshakeOf(ctx context.Context, h *handshake.Attempt) Handshake {
 	out := Handshake{ID: h.ID, StartedAt: h.StartedAt, ClientID: h.ClientID, ClientName: h.ClientName, UserID: h.UserID, IP: h.IP,
 		UserAgent: h.UserAgent, Resource: h.Resource, Reached: h.Reached, Failed: h.Failed, Reason: h.Reason}
 	for _, s := range h.Steps {
-		out.Steps = append(out.Steps, HandshakeStep{At: s.At, Step: s.Step, Title: stepTitle(s.Step, s.OK), OK: s.OK, Check: s.Check,
+		out.Steps = append(out.Steps, HandshakeStep{At: s.At, Step: s.Step, Title: stepTitle(ctx, s.Step, s.OK), OK: s.OK, Check: s.Check,
 			Reason: s.Reason, Detail: s.Detail, Advice: s.Advice})
 	}
 	return out

@@ -24,7 +24,7 @@ func (a attempts) FindAttempts(ctx context.Context, f web.AttemptFilter) ([]web.
 	addresses := map[string]string{}
 	out := make([]web.AnyAttempt, len(list))
 	for i := range list {
-		out[i] = anyAttempt(&list[i], true)
+		out[i] = anyAttempt(ctx, &list[i], true)
 		if out[i].Person, err = a.address(ctx, addresses, list[i].UserID); err != nil {
 			return nil, false, err
 		}
@@ -49,13 +49,13 @@ func (a attempts) FindAttempt(ctx context.Context, id string) (*web.AnyAttempt, 
 		}
 		live = len(list) == 1
 	}
-	out := anyAttempt(full, live)
+	out := anyAttempt(ctx, full, live)
 	out.Person, err = a.address(ctx, map[string]string{}, full.UserID)
 	return &out, err
 }
 
-func anyAttempt(a *handshake.Attempt, live bool) web.AnyAttempt {
-	return web.AnyAttempt{Attempt: attemptOf(a, live), PersonID: a.UserID, ClientID: a.ClientID, ConnectionID: a.ConnectionID,
+func anyAttempt(ctx context.Context, a *handshake.Attempt, live bool) web.AnyAttempt {
+	return web.AnyAttempt{Attempt: attemptOf(ctx, a, live), PersonID: a.UserID, ClientID: a.ClientID, ConnectionID: a.ConnectionID,
 		Resource: a.Resource, Address: a.IP, UserAgent: a.UserAgent, LastAt: a.LastAt, Reason: a.Reason}
 }
 

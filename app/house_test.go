@@ -101,6 +101,8 @@ var mayImport = map[string][]string{
 	"bench":           {"app/apptest", "mcp"},
 	"examples":        {"mcp"},
 	"test":            {"app/apptest"},
+
+	"templates/lang/texts": {},
 }
 
 func TestImportArrows(t *testing.T) {

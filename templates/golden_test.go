@@ -196,11 +196,11 @@ func attribute(n *html.Node, name string) string {
 
 func TestConsentPage(t *testing.T) {
 	t.Parallel()
-	page := string(renderPage(t, Consent(newConsent)))
+	page := html.UnescapeString(string(renderPage(t, Consent(newConsent))))
 	for id, want := range map[string]string{
 		"CS-1 the name is marked as a claim":       "Nobody has checked it.",
 		"CS-1 not verified is said":                "Registered itself, not verified",
-		"CS-1 the redirect host is shown":          `host">localhost<`,
+		"CS-1 the redirect host is shown":          `host" dir="ltr">localhost<`,
 		"CS-1 as whom":                             "ada@example.org",
 		"CS-1 not you":                             "Not you?",
 		"CS-2 warning for this computer":           "The answer goes to a program on this computer.",
@@ -214,8 +214,8 @@ func TestConsentPage(t *testing.T) {
 			t.Errorf("%s: %q is missing", id, want)
 		}
 	}
-	again := string(renderPage(t, Consent(againConsent)))
-	for _, want := range []string{"New this time: change your things.", "has it now", "Verified: claude.ai", "another host than the app's own"} {
+	again := html.UnescapeString(string(renderPage(t, Consent(againConsent))))
+	for _, want := range []string{"New this time: change your things.", "has it now", `Verified: <bdi dir="ltr">claude.ai</bdi>`, "another host than the app's own"} {
 		if !strings.Contains(again, want) {
 			t.Errorf("approving again: %q is missing", want)
 		}

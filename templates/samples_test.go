@@ -6,7 +6,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-var shell = ShellView{Title: "Connections", Person: "Ada Lovelace", Current: NavConnections, SignOutToken: "token-signout"}
+var shell = ShellView{Title: "Connections", Person: "Ada Lovelace", Current: NavConnections, SignOutToken: "token-signout", LanguageToken: "token-language", Here: "/settings/connections"}
 
 func titled(title, current string) ShellView {
 	s := shell

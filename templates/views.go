@@ -12,6 +12,10 @@ type ShellView struct {
 	Current string
 	// SignOutToken is the form token of the sign-out button.
 	SignOutToken string
+	// LanguageToken is the form token of the language switch, which a page without it does not have; Here is the local path
+	// that it comes back to.
+	LanguageToken string
+	Here          string
 	// Notice is a short message about what was just done.
 	Notice string
 	// RefreshSeconds, when positive, makes the browser load the page anew after that time.

@@ -35,13 +35,14 @@ func (h *Handlers) Account(c echo.Context) error {
 func (h *Handlers) SeeAccount(c echo.Context) error { return see(c, accountPath) }
 
 func (h *Handlers) showAccount(c echo.Context, status int, session *account.Session, problem string) error {
-	sessions, err := h.accounts.Sessions(c.Request().Context(), session.UserID)
+	ctx := c.Request().Context()
+	sessions, err := h.accounts.Sessions(ctx, session.UserID)
 	if err != nil {
 		return err
 	}
 	v := visitOf(c)
 	view := templates.AccountView{
-		Shell: h.shell(c, "Account", templates.NavAccount), Name: session.Person.Name, Email: session.Person.Email,
+		Shell: h.shell(c, say(c, "Account"), templates.NavAccount), Name: session.Person.Name, Email: session.Person.Email,
 		Password: v.formToken(purposePassword), OthersToken: v.formToken(purposeEndOthers), Problem: problem,
 	}
 	factors, err := h.accounts.Factors(c.Request().Context(), session.UserID)
@@ -51,7 +52,7 @@ func (h *Handlers) showAccount(c echo.Context, status int, session *account.Sess
 	view.NoPassword, view.Second = !factors.Password, factors.SecondFactor()
 	for _, s := range sessions {
 		view.Sessions = append(view.Sessions, templates.SessionView{
-			Device: deviceName(s.UserAgent), Address: s.IP, SignedIn: h.timeView(s.CreatedAt), LastSeen: h.timeView(s.LastSeenAt),
+			Device: deviceName(ctx, s.UserAgent), Address: s.IP, SignedIn: h.timeView(ctx, s.CreatedAt), LastSeen: h.timeView(ctx, s.LastSeenAt),
 			This: s.ID == session.ID, EndAction: templ.SafeURL(accountPath + "/sessions/" + url.PathEscape(s.ID) + "/end"),
 			EndToken: v.formToken(purposeEndSession(s.ID)),
 		})
@@ -70,14 +71,15 @@ func (h *Handlers) ChangePassword(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh, secret, err := h.accounts.ChangePassword(c.Request().Context(), session, form.Get("current"), form.Get("password"), device(c))
+	ctx := c.Request().Context()
+	fresh, secret, err := h.accounts.ChangePassword(ctx, session, form.Get("current"), form.Get("password"), device(c))
 	var exceeded *limit.Exceeded
-	switch problem := problemOf(err); {
+	switch problem := problemOf(ctx, err); {
 	case errors.As(err, &exceeded):
 		retryAfter(c.Response().Header(), exceeded.RetryAfter)
-		return h.showAccount(c, http.StatusTooManyRequests, session, "Too many tries. Wait "+plural(exceeded.Seconds(), "second")+", then try again.")
+		return h.showAccount(c, http.StatusTooManyRequests, session, tooManyTries(c, exceeded))
 	case account.CodeOf(err) == account.CodeWrongCredentials:
-		return h.showAccount(c, http.StatusUnprocessableEntity, session, "The current password is not right.")
+		return h.showAccount(c, http.StatusUnprocessableEntity, session, say(c, "The current password is not right."))
 	case problem != "":
 		return h.showAccount(c, http.StatusUnprocessableEntity, session, problem)
 	case err != nil:

@@ -82,7 +82,7 @@ func (a *activityPage) findConnection(ctx context.Context, userID string) error 
 	if err != nil {
 		return err
 	}
-	app := connectedApp(existing.Client)
+	app := connectedApp(ctx, existing.Client)
 	a.through.ConnectionID, a.app, a.name, a.over = existing.ID, &app, app.Name, !existing.Live(a.now())
 	return nil
 }
@@ -126,7 +126,7 @@ func (h *Handlers) UndoOne(c echo.Context) error {
 		if form.Get("what") == "later" {
 			since, err := time.Parse(time.RFC3339, form.Get("since"))
 			if err != nil {
-				return a.show(http.StatusUnprocessableEntity, "Load the page again and choose from where to undo.", nil)
+				return a.show(http.StatusUnprocessableEntity, say(c, "Load the page again and choose from where to undo."), nil)
 			}
 			return a.undoSince(since)
 		}
@@ -150,7 +150,7 @@ func (h *Handlers) UndoEverything(c echo.Context) error {
 				return a.undoSince(h.now().Add(-choice.back))
 			}
 		}
-		return a.show(http.StatusUnprocessableEntity, "Choose how far back to undo.", nil)
+		return a.show(http.StatusUnprocessableEntity, say(c, "Choose how far back to undo."), nil)
 	})
 }
 
@@ -220,7 +220,7 @@ func (a *activityPage) show(status int, problem string, result *templates.UndoRe
 		return err
 	}
 	view := templates.ActivityView{
-		Shell: a.shell(a.c, "What "+a.name+" did", templates.NavConnections), App: a.app, Ended: a.over,
+		Shell: a.shell(a.c, say(a.c, "What {app} did", "app", a.name), templates.NavConnections), App: a.app, Ended: a.over,
 		Problem: problem, Result: result,
 	}
 	for _, e := range page.Items {
@@ -233,7 +233,7 @@ func (a *activityPage) show(status int, problem string, result *templates.UndoRe
 		view.Older = templ.SafeURL(a.path + "?before=" + url.QueryEscape(page.Positions[len(page.Positions)-1]))
 	}
 	if a.anyUndoable(page.Items) {
-		view.All = &templates.UndoAllView{Action: templ.SafeURL(a.path + "/undo"), Token: visitOf(a.c).formToken(purposeUndoAll(a.path)), Choices: sinceViews()}
+		view.All = &templates.UndoAllView{Action: templ.SafeURL(a.path + "/undo"), Token: visitOf(a.c).formToken(purposeUndoAll(a.path)), Choices: sinceViews(a.ctx())}
 	}
 	return render(a.c, status, templates.Activity(view))
 }
@@ -257,7 +257,7 @@ func (h *Handlers) ended(ctx context.Context, userID string) ([]templates.EndedV
 	var out []templates.EndedView
 	for i := range list {
 		out = append(out, templates.EndedView{
-			Name: connectedApp(list[i].Client).Name, Ended: h.timeView(list[i].Over()), Activity: templ.SafeURL(activityPath(list[i].ID)),
+			Name: connectedApp(ctx, list[i].Client).Name, Ended: h.timeView(ctx, list[i].Over()), Activity: templ.SafeURL(activityPath(list[i].ID)),
 		})
 	}
 	tokens, err := h.accounts.Tokens(ctx, userID)
@@ -266,7 +266,7 @@ func (h *Handlers) ended(ctx context.Context, userID string) ([]templates.EndedV
 	}
 	for _, t := range tokens {
 		if t.EndedAt != nil && !t.EndedAt.Before(since) {
-			out = append(out, templates.EndedView{Name: t.Name, Ended: h.timeView(*t.EndedAt), Activity: templ.SafeURL(tokenActivityPath(t.ID))})
+			out = append(out, templates.EndedView{Name: t.Name, Ended: h.timeView(ctx, *t.EndedAt), Activity: templ.SafeURL(tokenActivityPath(t.ID))})
 		}
 	}
 	return out, nil

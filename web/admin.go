@@ -88,9 +88,10 @@ func (h *Handlers) readAdminPost(c echo.Context, purpose, page string) (url.Valu
 	return form, session, err
 }
 
-// adminRefused turns the refusal of a service into a page; other errors stay what they are.
+// adminRefused turns the refusal of a service into a page; other errors stay what they are. The refusal is the page's
+// cause, from which sendPage says it in the reader's language.
 func (h *Handlers) adminRefused(err error) error {
-	if problem := problemOf(err); problem != "" && account.CodeOf(err) != account.CodeNotFound {
+	if problem := problemOf(context.Background(), err); problem != "" && account.CodeOf(err) != account.CodeNotFound {
 		return &PageError{Status: http.StatusConflict, Title: lang.Text("This cannot be done"), What: problem, Cause: err}
 	}
 	return err

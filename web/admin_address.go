@@ -46,7 +46,7 @@ func (h *Handlers) ChangeAddress(c echo.Context) error {
 		return err
 	}
 	err = h.people.Persons.SetEmail(ctx, p.ID, view.New)
-	if view.Problem = problemOf(err); view.Problem != "" {
+	if view.Problem = problemOf(ctx, err); view.Problem != "" {
 		return h.showAdminAddress(c, http.StatusUnprocessableEntity, view)
 	}
 	if err != nil {

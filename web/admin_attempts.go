@@ -100,7 +100,7 @@ func (h *Handlers) AdminAttempts(c echo.Context) error {
 func (h *Handlers) attemptRow(ctx context.Context, a *AnyAttempt) templates.AdminRowView {
 	row := templates.AdminRowView{Title: orElse(a.App, lang.T(ctx, "An app")), Link: templ.SafeURL(attemptPath(a.ID)), Badges: attemptBadges(ctx, a)}
 	row.Facts = fact(nil, lang.T(ctx, "Person"), a.Person)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Began"), &a.StartedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Began"), &a.StartedAt)
 	row.Facts = fact(row.Facts, lang.T(ctx, "From"), a.Address)
 	row.Facts = fact(row.Facts, lang.T(ctx, "Refused because"), a.Reason)
 	return row
@@ -133,14 +133,14 @@ func (h *Handlers) AdminAttempt(c echo.Context) error {
 	}
 	view := templates.AdminDetailView{
 		Admin: h.adminShell(c, orElse(a.App, lang.T(ctx, "An app")), adminAttemptsPath), Back: back(ctx, adminAttemptsPath, "Attempts"),
-		Badges: attemptBadges(ctx, a), Steps: h.attemptView(a.Attempt, true).Steps,
+		Badges: attemptBadges(ctx, a), Steps: h.attemptView(ctx, a.Attempt, true).Steps,
 	}
 	view.Facts = fact(nil, lang.T(ctx, "Id"), a.ID)
 	view.Facts = fact(view.Facts, lang.T(ctx, "Person"), a.Person)
 	view.Facts = fact(view.Facts, lang.T(ctx, "Client id"), a.ClientID)
 	view.Facts = fact(view.Facts, lang.T(ctx, "Wants"), a.Resource)
-	view.Facts = h.timeFact(view.Facts, lang.T(ctx, "Began"), &a.StartedAt)
-	view.Facts = h.timeFact(view.Facts, lang.T(ctx, "Last step"), &a.LastAt)
+	view.Facts = h.timeFact(ctx, view.Facts, lang.T(ctx, "Began"), &a.StartedAt)
+	view.Facts = h.timeFact(ctx, view.Facts, lang.T(ctx, "Last step"), &a.LastAt)
 	view.Facts = fact(view.Facts, lang.T(ctx, "From"), a.Address, a.UserAgent)
 	if a.PersonID != "" {
 		view.Links = append(view.Links, templates.LinkView{Path: templ.SafeURL(personPath(a.PersonID)), Label: lang.T(ctx, "Person")})

@@ -138,7 +138,7 @@ func (h *Handlers) auditEntries(ctx context.Context, entries []audit.Entry) []te
 }
 
 func (h *Handlers) auditEntry(ctx context.Context, e *audit.Entry) templates.AuditEntryView {
-	view := templates.AuditEntryView{At: h.timeView(e.At), Action: auditActionWords(ctx, e.Action), Who: auditActor(ctx, e),
+	view := templates.AuditEntryView{At: h.timeView(ctx, e.At), Action: auditActionWords(ctx, e.Action), Who: auditActor(ctx, e),
 		Client: orElse(e.ClientName, e.ClientID), Connection: e.ConnectionID, Address: e.Address}
 	if e.Actor == audit.ActorClient && e.ClientID == "" {
 		view.Client = ""

@@ -96,11 +96,11 @@ func clientBadges(ctx context.Context, k *connection.KnownClient) []templates.Ba
 }
 
 func (h *Handlers) clientRow(ctx context.Context, k *connection.KnownClient) templates.AdminRowView {
-	row := templates.AdminRowView{Title: clientName(k.Name, k.ID), Link: templ.SafeURL(clientPath(k.ID)), Badges: clientBadges(ctx, k)}
+	row := templates.AdminRowView{Title: clientName(ctx, k.Name, k.ID), Link: templ.SafeURL(clientPath(k.ID)), Badges: clientBadges(ctx, k)}
 	row.Facts = fact(nil, lang.T(ctx, "Connections"), lang.N(ctx, k.Connections, "1 connection", "{n} connections"))
 	row.Facts = fact(row.Facts, lang.T(ctx, "Software"), strings.TrimSpace(k.SoftwareID+" "+k.SoftwareVersion))
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "First seen"), &k.CreatedAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Last seen"), &k.LastSeenAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "First seen"), &k.CreatedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Last seen"), &k.LastSeenAt)
 	return row
 }
 
@@ -114,7 +114,7 @@ func (h *Handlers) AdminClient(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	view := templates.AdminDetailView{Admin: h.adminShell(c, clientName(k.Name, k.ID), adminClientsPath), Back: back(ctx, adminClientsPath, "Clients"),
+	view := templates.AdminDetailView{Admin: h.adminShell(c, clientName(ctx, k.Name, k.ID), adminClientsPath), Back: back(ctx, adminClientsPath, "Clients"),
 		Badges: clientBadges(ctx, k), Facts: h.clientFacts(ctx, k), Actions: clientActions(ctx, visitOf(c), k)}
 	view.Links = []templates.LinkView{
 		{Path: pathWith(adminConnectionsPath, "client", k.ID), Label: lang.T(ctx, "Connections")},
@@ -145,14 +145,14 @@ func (h *Handlers) clientFacts(ctx context.Context, k *connection.KnownClient) [
 	facts = fact(facts, lang.T(ctx, "Software"), strings.TrimSpace(k.SoftwareID+" "+k.SoftwareVersion))
 	facts = fact(facts, lang.T(ctx, "Its pages, as it says"), k.ClientURI, k.TOSURI, k.PolicyURI)
 	facts = fact(facts, lang.T(ctx, "Contacts, as it says"), k.Contacts...)
-	facts = h.timeFact(facts, lang.T(ctx, "First seen"), &k.CreatedAt)
-	facts = h.timeFact(facts, lang.T(ctx, "Last seen"), &k.LastSeenAt)
-	facts = h.timeFact(facts, lang.T(ctx, "Description fetched"), k.FetchedAt)
-	return h.timeFact(facts, lang.T(ctx, "Blocked"), k.BlockedAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "First seen"), &k.CreatedAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Last seen"), &k.LastSeenAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Description fetched"), k.FetchedAt)
+	return h.timeFact(ctx, facts, lang.T(ctx, "Blocked"), k.BlockedAt)
 }
 
 func clientActions(ctx context.Context, v *visit, k *connection.KnownClient) []templates.AdminActionView {
-	name := clientName(k.Name, k.ID)
+	name := clientName(ctx, k.Name, k.ID)
 	block := templates.AdminActionView{ID: "block", Title: lang.T(ctx, "Access"),
 		Text:   lang.T(ctx, "Blocks the app for everybody: no sign-in, no token, no call from now on. Its connections stay and work again when it is unblocked."),
 		Button: dangerButton(v, clientActionPath("block", k.ID), purposeClient("block", k.ID), lang.T(ctx, "Block"), name)}

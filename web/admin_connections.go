@@ -83,12 +83,12 @@ func (h *Handlers) AdminConnections(c echo.Context) error {
 }
 
 func (h *Handlers) adminConnectionRow(ctx context.Context, n *connection.Connection) templates.AdminRowView {
-	row := templates.AdminRowView{Title: connectedApp(n.Client).Name, Link: templ.SafeURL(adminConnectionPath(n.ID)), Badges: h.connectionBadges(ctx, n)}
+	row := templates.AdminRowView{Title: connectedApp(ctx, n.Client).Name, Link: templ.SafeURL(adminConnectionPath(n.ID)), Badges: h.connectionBadges(ctx, n)}
 	row.Facts = fact(nil, lang.T(ctx, "Person"), n.UserName+" · "+n.UserEmail)
-	row.Facts = fact(row.Facts, lang.T(ctx, "May"), shortScopes(n.Scopes)...)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Since"), &n.CreatedAt)
+	row.Facts = fact(row.Facts, lang.T(ctx, "May"), shortScopes(ctx, n.Scopes)...)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Since"), &n.CreatedAt)
 	if n.LastUsed != nil {
-		row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Last used"), &n.LastUsed.At)
+		row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Last used"), &n.LastUsed.At)
 	}
 	return row
 }
@@ -121,7 +121,7 @@ func (h *Handlers) AdminConnection(c echo.Context) error {
 		return err
 	}
 	view := templates.AdminDetailView{
-		Admin: h.adminShell(c, connectedApp(n.Client).Name, adminConnectionsPath), Back: back(ctx, adminConnectionsPath, "Connections"),
+		Admin: h.adminShell(c, connectedApp(ctx, n.Client).Name, adminConnectionsPath), Back: back(ctx, adminConnectionsPath, "Connections"),
 		Badges: h.connectionBadges(ctx, n), Facts: h.adminConnectionFacts(ctx, n),
 	}
 	if n.Client.Kind != "" {
@@ -136,7 +136,7 @@ func (h *Handlers) AdminConnection(c echo.Context) error {
 	if n.Live(h.now()) {
 		view.Actions = []templates.AdminActionView{{ID: "end", Title: lang.T(ctx, "Disconnect"),
 			Text:   lang.T(ctx, "The app's next call is refused. What it changed can still be undone for 7 days."),
-			Button: dangerButton(v, adminConnectionPath(n.ID)+"/end", purposeEndAny(n.ID), lang.T(ctx, "Disconnect"), connectedApp(n.Client).Name)}}
+			Button: dangerButton(v, adminConnectionPath(n.ID)+"/end", purposeEndAny(n.ID), lang.T(ctx, "Disconnect"), connectedApp(ctx, n.Client).Name)}}
 	}
 	return render(c, http.StatusOK, templates.AdminDetail(view))
 }
@@ -156,17 +156,17 @@ func (h *Handlers) adminConnectionFacts(ctx context.Context, n *connection.Conne
 	facts := fact(nil, lang.T(ctx, "Person"), n.UserName, n.UserEmail)
 	facts = fact(facts, lang.T(ctx, "Client id"), n.Client.ID)
 	facts = fact(facts, lang.T(ctx, "Reaches"), h.nameOfResource(n.Resource))
-	facts = fact(facts, lang.T(ctx, "May"), shortScopes(n.Scopes)...)
+	facts = fact(facts, lang.T(ctx, "May"), shortScopes(ctx, n.Scopes)...)
 	facts = fact(facts, lang.T(ctx, "Where"), locationNames(n.Locations)...)
 	facts = fact(facts, lang.T(ctx, "Tools taken away"), n.HiddenTools...)
-	facts = h.timeFact(facts, lang.T(ctx, "Since"), &n.CreatedAt)
-	facts = h.timeFact(facts, lang.T(ctx, "Changed"), &n.UpdatedAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Since"), &n.CreatedAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Changed"), &n.UpdatedAt)
 	if n.LastUsed != nil {
-		facts = h.timeFact(facts, lang.T(ctx, "Last used"), &n.LastUsed.At)
-		facts = fact(facts, lang.T(ctx, "Last use"), useWords(n.LastUsed))
+		facts = h.timeFact(ctx, facts, lang.T(ctx, "Last used"), &n.LastUsed.At)
+		facts = fact(facts, lang.T(ctx, "Last use"), useWords(ctx, n.LastUsed))
 	}
-	facts = h.timeFact(facts, lang.T(ctx, "Ends"), n.ExpiresAt)
-	facts = h.timeFact(facts, lang.T(ctx, "Ended"), n.EndedAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Ends"), n.ExpiresAt)
+	facts = h.timeFact(ctx, facts, lang.T(ctx, "Ended"), n.EndedAt)
 	return fact(facts, lang.T(ctx, "Ended because"), endWords(ctx, n.EndedReason))
 }
 
@@ -190,15 +190,15 @@ func endWords(ctx context.Context, reason string) string {
 func (h *Handlers) adminInstallations(ctx context.Context, v *visit, n *connection.Connection) []templates.AdminRowView {
 	var rows []templates.AdminRowView
 	for _, i := range n.Installations {
-		row := templates.AdminRowView{Title: deviceOf(i)}
-		row.Facts = h.timeFact(nil, lang.T(ctx, "First seen"), &i.FirstSeenAt)
+		row := templates.AdminRowView{Title: deviceOf(ctx, i)}
+		row.Facts = h.timeFact(ctx, nil, lang.T(ctx, "First seen"), &i.FirstSeenAt)
 		if i.LastUsed != nil {
-			row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Last used"), &i.LastUsed.At)
-			row.Facts = fact(row.Facts, lang.T(ctx, "Last use"), useWords(i.LastUsed))
+			row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Last used"), &i.LastUsed.At)
+			row.Facts = fact(row.Facts, lang.T(ctx, "Last use"), useWords(ctx, i.LastUsed))
 		}
 		if i.EndedAt != nil {
 			row.Badges = []templates.BadgeView{{Text: lang.T(ctx, "Ended"), Tone: "bad"}}
-			row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Ended"), i.EndedAt)
+			row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Ended"), i.EndedAt)
 			row.Facts = fact(row.Facts, lang.T(ctx, "Ended because"), endWords(ctx, i.EndedReason))
 		} else if n.Live(h.now()) {
 			row.Buttons = []templates.ButtonView{dangerButton(v, adminConnectionPath(n.ID)+"/installations/"+url.PathEscape(i.ID)+"/end",

@@ -62,7 +62,7 @@ func (h *Handlers) showIssuers(c echo.Context, status int, typed trust.Issuer, p
 		view.Form.Algorithms = append(view.Form.Algorithms, templates.ChoiceView{Value: name, Title: name, Ticked: slices.Contains(typed.Algorithms, name)})
 	}
 	for _, name := range []string{home.ScopeRead, home.ScopeWrite} {
-		w := scopeWords(name)
+		w := scopeWords(ctx, name)
 		view.Form.Scopes = append(view.Form.Scopes, templates.ChoiceView{Value: name, Title: w.title, Detail: w.detail, Ticked: slices.Contains(typed.Scopes, name)})
 	}
 	for i := range list {
@@ -78,7 +78,7 @@ func issuerFacts(ctx context.Context, i *trust.Issuer) []templates.FactView {
 	}
 	facts := []templates.FactView{
 		{Label: lang.T(ctx, "Keys"), Text: keys}, {Label: lang.T(ctx, "Algorithms"), Text: strings.Join(i.Algorithms, ", ")},
-		{Label: lang.T(ctx, "May"), Text: strings.Join(shortScopes(i.Scopes), ", ")},
+		{Label: lang.T(ctx, "May"), Text: strings.Join(shortScopes(ctx, i.Scopes), ", ")},
 	}
 	add := func(label, text string) {
 		if text != "" {
@@ -118,7 +118,7 @@ func (h *Handlers) AddIssuer(c echo.Context) error {
 	i := parseIssuer(form)
 	err = h.issuers.Add(c.Request().Context(), i)
 	if code := account.CodeOf(err); code == account.CodeValidation || code == account.CodeConflict {
-		return h.showIssuers(c, http.StatusUnprocessableEntity, i, lang.T(c.Request().Context(), problemOf(err)))
+		return h.showIssuers(c, http.StatusUnprocessableEntity, i, lang.T(c.Request().Context(), problemOf(c.Request().Context(), err)))
 	}
 	if err != nil {
 		return err

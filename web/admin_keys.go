@@ -60,9 +60,9 @@ func (h *Handlers) keyRow(ctx context.Context, k *oauth.SigningKey) templates.Ad
 		row.Badges = []templates.BadgeView{{Text: lang.T(ctx, "Retired")}}
 	}
 	row.Facts = fact(nil, lang.T(ctx, "Algorithm"), k.Algorithm)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Made"), &k.CreatedAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Signs since"), k.ActivatedAt)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Retired"), k.RetiredAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Made"), &k.CreatedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Signs since"), k.ActivatedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Retired"), k.RetiredAt)
 	return row
 }
 

@@ -60,11 +60,11 @@ func fact(facts []templates.AdminFactView, label string, texts ...string) []temp
 }
 
 // timeFact is a fact that is a moment; none when there is none.
-func (h *Handlers) timeFact(facts []templates.AdminFactView, label string, at *time.Time) []templates.AdminFactView {
+func (h *Handlers) timeFact(ctx context.Context, facts []templates.AdminFactView, label string, at *time.Time) []templates.AdminFactView {
 	if at == nil {
 		return facts
 	}
-	return append(facts, templates.AdminFactView{Label: label, Time: h.timeViewOf(at)})
+	return append(facts, templates.AdminFactView{Label: label, Time: h.timeViewOf(ctx, at)})
 }
 
 // back leads to a list.

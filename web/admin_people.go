@@ -62,7 +62,7 @@ func optionList(chosen string, pairs ...string) []templates.OptionView {
 func (h *Handlers) personRow(ctx context.Context, p *account.Person) templates.AdminRowView {
 	row := templates.AdminRowView{Title: p.Name, Link: templ.SafeURL(personPath(p.ID)), Badges: personBadges(ctx, p)}
 	row.Facts = fact(nil, lang.T(ctx, "E-mail"), p.Email)
-	row.Facts = h.timeFact(row.Facts, lang.T(ctx, "Added"), &p.CreatedAt)
+	row.Facts = h.timeFact(ctx, row.Facts, lang.T(ctx, "Added"), &p.CreatedAt)
 	return row
 }
 
@@ -90,9 +90,9 @@ func (h *Handlers) AdminPerson(c echo.Context) error {
 	}
 	view := templates.AdminDetailView{Admin: h.adminShell(c, p.Name, adminPeoplePath), Back: back(ctx, adminPeoplePath, "People"), Badges: personBadges(ctx, p)}
 	view.Facts = fact(nil, lang.T(ctx, "E-mail"), p.Email)
-	view.Facts = h.timeFact(view.Facts, lang.T(ctx, "Added"), &p.CreatedAt)
-	view.Facts = h.timeFact(view.Facts, lang.T(ctx, "Password set"), &p.PasswordChangedAt)
-	view.Facts = h.timeFact(view.Facts, lang.T(ctx, "Disabled"), p.DisabledAt)
+	view.Facts = h.timeFact(ctx, view.Facts, lang.T(ctx, "Added"), &p.CreatedAt)
+	view.Facts = h.timeFact(ctx, view.Facts, lang.T(ctx, "Password set"), &p.PasswordChangedAt)
+	view.Facts = h.timeFact(ctx, view.Facts, lang.T(ctx, "Disabled"), p.DisabledAt)
 	view.Links = []templates.LinkView{
 		{Path: pathWith(adminConnectionsPath, "person", p.Email), Label: lang.T(ctx, "Connections")},
 		{Path: pathWith(adminAttemptsPath, "person", p.Email), Label: lang.T(ctx, "Attempts")},

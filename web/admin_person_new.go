@@ -47,7 +47,7 @@ func (h *Handlers) AddPerson(c echo.Context) error {
 	}
 	n := account.NewPerson{Email: form.Get("email"), Name: form.Get("name"), Admin: form.Get("administrator") == "yes"}
 	p, link, err := h.accounts.AddWithLink(c.Request().Context(), n)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showNewPerson(c, http.StatusUnprocessableEntity, n, problem)
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func (h *Handlers) showProviders(c echo.Context, status int, view templates.Prov
 	view.SignUpMode = signUpWords(ctx, h.people.Persons.SignUpRules())
 	for _, p := range list {
 		view.Providers = append(view.Providers, templates.ProviderRowView{Name: p.Name, Issuer: p.Issuer, ClientID: p.ClientID, Domains: strings.Join(p.Domains, ", "),
-			Callback: h.people.Upstream.Callback(p.Slug), SignUp: p.SignUp, Added: h.timeView(p.CreatedAt), Token: v.formToken(purposeRemoveProvider(p.Slug)),
+			Callback: h.people.Upstream.Callback(p.Slug), SignUp: p.SignUp, Added: h.timeView(ctx, p.CreatedAt), Token: v.formToken(purposeRemoveProvider(p.Slug)),
 			Action: templ.SafeURL(adminProvidersPath + "/" + url.PathEscape(p.Slug) + "/remove")})
 	}
 	return render(c, status, templates.AdminProviders(view))
@@ -66,7 +66,7 @@ func (h *Handlers) AddProvider(c echo.Context) error {
 	n := upstream.NewProvider{Slug: form.Get("slug"), Name: form.Get("name"), Issuer: form.Get("issuer"), ClientID: strings.TrimSpace(form.Get("client_id")),
 		ClientSecret: strings.TrimSpace(form.Get("client_secret")), Domains: splitList(form.Get("domains")), SignUp: form.Get("sign_up") == "1"}
 	p, err := h.people.Upstream.Add(c.Request().Context(), n)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showProviders(c, http.StatusUnprocessableEntity, templates.ProvidersView{Problem: problem, Slug: n.Slug, Name: n.Name, Issuer: n.Issuer,
 			ClientID: n.ClientID, Domains: form.Get("domains"), SignUp: n.SignUp})
 	}

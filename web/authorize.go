@@ -78,7 +78,7 @@ func (h *Handlers) resume(c echo.Context, id string) (*oauth.Prompt, error) {
 }
 
 func (h *Handlers) showDecided(c echo.Context, allowed bool) error {
-	title := "You have already decided"
+	title := say(c, "You have already decided")
 	return render(c, http.StatusOK, templates.Decided(templates.DecidedView{Shell: h.shell(c, title, ""), Allowed: allowed}))
 }
 

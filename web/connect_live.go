@@ -168,7 +168,7 @@ func (s *stream) news(ctx context.Context) error {
 		return err
 	}
 	var page bytes.Buffer
-	if err := templates.AttemptCards(s.h.attemptViews(list)).Render(ctx, &page); err != nil {
+	if err := templates.AttemptCards(s.h.attemptViews(ctx, list)).Render(ctx, &page); err != nil {
 		return err
 	}
 	if err := s.send("attempts", page.String()); err != nil {

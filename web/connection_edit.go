@@ -14,7 +14,6 @@ import (
 	"gatehouse/app/audit"
 	"gatehouse/app/connection"
 	"gatehouse/templates"
-	"gatehouse/templates/lang"
 )
 
 func purposeEditConnection(id string) string { return "edit connection " + id }
@@ -45,10 +44,11 @@ func (h *Handlers) liveConnection(c echo.Context, session *account.Session) (*co
 }
 
 func (h *Handlers) editView(c echo.Context, session *account.Session, existing *connection.Connection) (*templates.ConnectionEditView, error) {
-	app := connectedApp(existing.Client)
+	ctx := c.Request().Context()
+	app := connectedApp(ctx, existing.Client)
 	view := &templates.ConnectionEditView{
 		Shell: h.shell(c, app.Name, templates.NavConnections), App: app, Located: h.located(existing.Resource),
-		Expiries: h.expiryChoicesFor(c.Request().Context(), existing),
+		Expiries: h.expiryChoicesFor(ctx, existing),
 		Action:   templ.SafeURL(connectionsPath + "/" + url.PathEscape(existing.ID)),
 		Token:    visitOf(c).formToken(purposeEditConnection(existing.ID)),
 	}
@@ -61,7 +61,7 @@ func (h *Handlers) editView(c echo.Context, session *account.Session, existing *
 			if (s.Identity || s.Reserved) && !slices.Contains(existing.Scopes, s.Name) {
 				continue // offered only to apps that ask
 			}
-			w := scopeWords(s.Name)
+			w := scopeWords(ctx, s.Name)
 			view.Scopes = append(view.Scopes, templates.ChoiceView{
 				Value: s.Name, Title: w.title, Detail: w.detail, Ticked: slices.Contains(existing.Scopes, s.Name),
 			})
@@ -116,7 +116,7 @@ func (h *Handlers) SaveConnection(c echo.Context) error {
 	}
 	var invalid *connection.Invalid
 	if errors.As(err, &invalid) {
-		return h.askEditAgain(c, session, existing, form, lang.T(c.Request().Context(), invalid.Message))
+		return h.askEditAgain(c, session, existing, form, invalidWords(c.Request().Context(), invalid))
 	}
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 const connectionsPath = "/settings/connections"
@@ -39,9 +40,9 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	if err != nil {
 		return err
 	}
-	view := templates.ConnectionsView{Shell: h.shell(c, "Connections", templates.NavConnections)}
+	view := templates.ConnectionsView{Shell: h.shell(c, say(c, "Connections"), templates.NavConnections)}
 	for i := range list {
-		card := h.connectionView(v, &list[i])
+		card := h.connectionView(ctx, v, &list[i])
 		card.Tools, card.Limits = h.toolSummary(ctx, &list[i])
 		view.Connections = append(view.Connections, card)
 	}
@@ -55,23 +56,23 @@ func (h *Handlers) showConnections(c echo.Context, status int, session *account.
 	return render(c, status, templates.Connections(view))
 }
 
-func (h *Handlers) connectionView(v *visit, c *connection.Connection) templates.ConnectionView {
+func (h *Handlers) connectionView(ctx context.Context, v *visit, c *connection.Connection) templates.ConnectionView {
 	path := connectionsPath + "/" + url.PathEscape(c.ID)
 	view := templates.ConnectionView{
-		ID: c.ID, App: connectedApp(c.Client), Resource: h.nameOfResource(c.Resource), Scopes: shortScopes(c.Scopes),
-		Locations: locationNames(c.Locations), Created: h.timeView(c.CreatedAt), Expires: h.timeViewOf(c.ExpiresAt),
+		ID: c.ID, App: connectedApp(ctx, c.Client), Resource: h.nameOfResource(c.Resource), Scopes: shortScopes(ctx, c.Scopes),
+		Locations: locationNames(c.Locations), Created: h.timeView(ctx, c.CreatedAt), Expires: h.timeViewOf(ctx, c.ExpiresAt),
 		Located: h.located(c.Resource), Edit: templ.SafeURL(path), Activity: templ.SafeURL(activityPath(c.ID)), EndAction: templ.SafeURL(path + "/disconnect"),
 		EndToken: v.formToken(purposeDisconnect(c.ID)),
 	}
 	if c.LastUsed != nil {
-		view.LastUsed = h.timeViewOf(&c.LastUsed.At)
-		view.LastUse = useWords(c.LastUsed)
+		view.LastUsed = h.timeViewOf(ctx, &c.LastUsed.At)
+		view.LastUse = useWords(ctx, c.LastUsed)
 	}
 	for _, i := range c.Installations {
 		if i.EndedAt == nil {
-			view.Installations = append(view.Installations, h.installationView(v, path, i))
+			view.Installations = append(view.Installations, h.installationView(ctx, v, path, i))
 		} else if i.EndedReason == oauth.EndedByReuse && h.now().Sub(*i.EndedAt) < tellOfReuse {
-			view.Reused = append(view.Reused, templates.ReuseView{Device: deviceOf(i), At: h.timeView(*i.EndedAt)})
+			view.Reused = append(view.Reused, templates.ReuseView{Device: deviceOf(ctx, i), At: h.timeView(ctx, *i.EndedAt)})
 		}
 	}
 	return view
@@ -80,41 +81,39 @@ func (h *Handlers) connectionView(v *visit, c *connection.Connection) templates.
 // tellOfReuse is for how long the page tells of an installation that ended because an old token of it was used.
 const tellOfReuse = 30 * 24 * time.Hour
 
-func deviceOf(i connection.Installation) string {
+func deviceOf(ctx context.Context, i connection.Installation) string {
 	if i.DeviceHint == "" {
-		return "Unknown program"
+		return lang.T(ctx, "Unknown program")
 	}
 	return i.DeviceHint
 }
 
-func (h *Handlers) installationView(v *visit, path string, i connection.Installation) templates.InstallationView {
+func (h *Handlers) installationView(ctx context.Context, v *visit, path string, i connection.Installation) templates.InstallationView {
 	view := templates.InstallationView{
-		Device: deviceOf(i), FirstSeen: h.timeView(i.FirstSeenAt),
+		Device: deviceOf(ctx, i), FirstSeen: h.timeView(ctx, i.FirstSeenAt),
 		EndAction: templ.SafeURL(path + "/installations/" + url.PathEscape(i.ID) + "/end"), EndToken: v.formToken(purposeEndInstallation(i.ID)),
 	}
 	if i.LastUsed != nil {
-		view.LastUsed, view.LastUse = h.timeViewOf(&i.LastUsed.At), useWords(i.LastUsed)
+		view.LastUsed, view.LastUse = h.timeViewOf(ctx, &i.LastUsed.At), useWords(ctx, i.LastUsed)
 	}
 	return view
 }
 
 // useWords says from where and for what the last use was.
-func useWords(u *connection.Use) string {
-	words := ""
-	if u.Tool != "" {
-		words = "for " + u.Tool
+func useWords(ctx context.Context, u *connection.Use) string {
+	switch {
+	case u.Tool != "" && u.IP != "":
+		return lang.T(ctx, "for {tool} from {address}", "tool", u.Tool, "address", u.IP)
+	case u.Tool != "":
+		return lang.T(ctx, "for {tool}", "tool", u.Tool)
+	case u.IP != "":
+		return lang.T(ctx, "from {address}", "address", u.IP)
 	}
-	if u.IP != "" {
-		if words != "" {
-			words += " "
-		}
-		words += "from " + u.IP
-	}
-	return words
+	return ""
 }
 
-func connectedApp(client connection.Client) templates.AppView {
-	return templates.AppView{Name: clientName(client.Name, client.ID), Host: client.Host, Trusted: client.Kind == "registered"}
+func connectedApp(ctx context.Context, client connection.Client) templates.AppView {
+	return templates.AppView{Name: clientName(ctx, client.Name, client.ID), Host: client.Host, Trusted: client.Kind == "registered"}
 }
 
 func (h *Handlers) nameOfResource(uri string) string {

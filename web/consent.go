@@ -27,20 +27,20 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		return nil, err
 	}
 	view := &templates.ConsentView{
-		Shell:        h.shell(c, "Allow "+clientName(p.Client.Name, p.Client.ID)+"?", ""),
+		Shell:        h.shell(c, say(c, "Allow {app}?", "app", clientName(ctx, p.Client.Name, p.Client.ID)), ""),
 		Action:       templ.SafeURL(consentPath(p.RequestID) + "/decision"),
 		Token:        v.formToken(purposeConsent(p.RequestID)),
-		App:          appView(p.Client),
+		App:          appView(ctx, p.Client),
 		RedirectHost: p.RedirectHost,
 		ThisComputer: p.RedirectLoopback || p.RedirectPrivateScheme,
 		OtherHost:    p.Client.Host != "" && !p.RedirectLoopback && p.RedirectHost != hostname(p.Client.Host),
 		Resource:     resourceName(p.Resource),
 		PersonName:   person.Name, PersonEmail: person.Email,
 		SwitchToken: v.formToken(purposeSignOut), RequestID: p.RequestID,
-		Scopes:   offeredScopes(p.Offered, existing),
+		Scopes:   offeredScopes(ctx, p.Offered, existing),
 		Located:  h.located(p.Resource.URI) && slices.ContainsFunc(p.Offered, func(o oauth.OfferedScope) bool { return !p.Resource.IsIdentity(o.Name) }),
 		Expiries: h.expiryChoicesFor(ctx, existing),
-		Existing: h.existingView(existing, p),
+		Existing: h.existingView(ctx, existing, p),
 	}
 	tools, err := h.consentTools(p, existing)
 	if err != nil {
@@ -57,21 +57,21 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 // hostname drops the port, which the host of a redirect is shown without, too.
 func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
 
-func appView(client *oauth.Client) templates.AppView {
+func appView(ctx context.Context, client *oauth.Client) templates.AppView {
 	return templates.AppView{
-		Name: clientName(client.Name, client.ID), Host: client.Host, Trusted: client.Kind == oauth.ClientRegistered,
+		Name: clientName(ctx, client.Name, client.ID), Host: client.Host, Trusted: client.Kind == oauth.ClientRegistered,
 	}
 }
 
 // clientName is what to call a client that may not have given itself a name.
-func clientName(name, id string) string {
+func clientName(ctx context.Context, name, id string) string {
 	if name != "" {
 		return name
 	}
 	if id == "" {
-		return "An app"
+		return lang.T(ctx, "An app")
 	}
-	return "App " + id
+	return lang.T(ctx, "App {id}", "id", id)
 }
 
 // resourceName says what is to be reached: the name, and the address, which cannot be mistaken.
@@ -83,38 +83,39 @@ func resourceName(r *oauth.Resource) string {
 }
 
 // offeredScopes puts the scopes into words and marks what an earlier approval holds already.
-func offeredScopes(offered []oauth.OfferedScope, existing *connection.Connection) []templates.ChoiceView {
+func offeredScopes(ctx context.Context, offered []oauth.OfferedScope, existing *connection.Connection) []templates.ChoiceView {
 	var choices []templates.ChoiceView
 	for _, o := range offered {
-		w := scopeWords(o.Name)
+		w := scopeWords(ctx, o.Name)
 		choice := templates.ChoiceView{Value: o.Name, Title: w.title, Detail: w.detail, Ticked: o.Ticked}
 		if existing != nil {
-			choice.Mark, choice.Fresh = mark(slices.Contains(existing.Scopes, o.Name))
+			choice.Mark, choice.Fresh = mark(ctx, slices.Contains(existing.Scopes, o.Name))
 		}
 		choices = append(choices, choice)
 	}
 	return choices
 }
 
-func mark(had bool) (string, bool) {
+func mark(ctx context.Context, had bool) (string, bool) {
 	if had {
-		return "has it now", false
+		return lang.T(ctx, "has it now"), false
 	}
-	return "new", true
+	return lang.T(ctx, "new"), true
 }
 
 // offeredLocations lists the person's locations. Those of an earlier approval are ticked, otherwise the first.
 func (h *Handlers) offeredLocations(c echo.Context, userID string, existing *connection.Connection) ([]templates.ChoiceView, error) {
-	list, err := h.homes.Choices(c.Request().Context(), userID)
+	ctx := c.Request().Context()
+	list, err := h.homes.Choices(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
 	var choices []templates.ChoiceView
 	for _, a := range list {
-		choice := templates.ChoiceView{Value: a.LocationID, Title: a.Name, Detail: roleWords(a.Role)}
+		choice := templates.ChoiceView{Value: a.LocationID, Title: a.Name, Detail: roleWords(ctx, a.Role)}
 		if existing != nil {
 			choice.Ticked = reaches(existing, a.LocationID)
-			choice.Mark, choice.Fresh = mark(choice.Ticked)
+			choice.Mark, choice.Fresh = mark(ctx, choice.Ticked)
 		}
 		choices = append(choices, choice)
 	}
@@ -129,16 +130,16 @@ func reaches(c *connection.Connection, locationID string) bool {
 }
 
 // existingView says what an earlier approval holds and what this request adds to it.
-func (h *Handlers) existingView(existing *connection.Connection, p *oauth.Prompt) *templates.ExistingView {
+func (h *Handlers) existingView(ctx context.Context, existing *connection.Connection, p *oauth.Prompt) *templates.ExistingView {
 	if existing == nil {
 		return nil
 	}
 	view := &templates.ExistingView{
-		Since: h.timeView(existing.CreatedAt), Scopes: shortScopes(existing.Scopes), Locations: locationNames(existing.Locations),
+		Since: h.timeView(ctx, existing.CreatedAt), Scopes: shortScopes(ctx, existing.Scopes), Locations: locationNames(existing.Locations),
 	}
 	for _, name := range p.Requested {
 		if !slices.Contains(existing.Scopes, name) {
-			view.Adds = append(view.Adds, scopeWords(name).short)
+			view.Adds = append(view.Adds, scopeWords(ctx, name).short)
 		}
 	}
 	return view
@@ -152,12 +153,12 @@ func (h *Handlers) addChanges(ctx context.Context, view *templates.ConsentView, 
 		return
 	}
 	summary, limits := h.toolSummary(ctx, existing)
-	e.Tools, e.Limits, e.Expires = summary, limits, h.timeViewOf(existing.ExpiresAt)
+	e.Tools, e.Limits, e.Expires = summary, limits, h.timeViewOf(ctx, existing.ExpiresAt)
 	e.Anew, e.Adding = p.GrantAction == oauth.GrantCreate, p.GrantAction == oauth.GrantMerge
 	if !e.Adding {
 		for _, s := range view.Scopes {
 			if slices.Contains(existing.Scopes, s.Value) && !s.Ticked {
-				e.Drops = append(e.Drops, scopeWords(s.Value).short)
+				e.Drops = append(e.Drops, scopeWords(ctx, s.Value).short)
 			}
 		}
 	}
@@ -177,19 +178,19 @@ func (h *Handlers) addChanges(ctx context.Context, view *templates.ConsentView, 
 // expiryChoicesFor offers to leave the end of a connection as it is, where it has one.
 func (h *Handlers) expiryChoicesFor(ctx context.Context, existing *connection.Connection) []templates.ChoiceView {
 	if existing == nil || existing.ExpiresAt == nil {
-		return expiryChoices("forever")
+		return expiryChoices(ctx, "forever")
 	}
 	keep := templates.ChoiceView{
 		Value: keepExpiry, Ticked: true,
-		Title: lang.T(ctx, "As it is: until {date}", "date", existing.ExpiresAt.UTC().Format("2 January 2006, 15:04 UTC")),
+		Title: lang.T(ctx, "As it is: until {date}", "date", lang.DateTime(ctx, *existing.ExpiresAt)),
 	}
-	return append([]templates.ChoiceView{keep}, expiryChoices("")...)
+	return append([]templates.ChoiceView{keep}, expiryChoices(ctx, "")...)
 }
 
-func expiryChoices(ticked string) []templates.ChoiceView {
+func expiryChoices(ctx context.Context, ticked string) []templates.ChoiceView {
 	var choices []templates.ChoiceView
 	for _, e := range expiries {
-		choices = append(choices, templates.ChoiceView{Value: e.value, Title: e.title, Ticked: e.value == ticked})
+		choices = append(choices, templates.ChoiceView{Value: e.value, Title: lang.T(ctx, e.title), Ticked: e.value == ticked})
 	}
 	return choices
 }

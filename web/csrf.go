@@ -9,6 +9,8 @@ import (
 	"net/url"
 
 	"github.com/labstack/echo/v4"
+
+	"gatehouse/templates/lang"
 )
 
 // Two layers keep other sites from posting our forms: the origin, which browsers tell (Sec-Fetch-Site, else Origin), and
@@ -40,9 +42,9 @@ func (h *Handlers) readPost(c echo.Context, purpose string) (url.Values, error) 
 
 func foreignForm(cause error) error {
 	return &PageError{
-		Status: http.StatusForbidden, Title: "This form has expired", Cause: cause,
-		What:   "Nothing was changed.",
-		Why:    "The form was opened before you signed in or out, or another site sent it.",
-		Advice: []string{"Go back, load the page again, and repeat what you did."},
+		Status: http.StatusForbidden, Title: lang.Text("This form has expired"), Cause: cause,
+		What:   lang.Text("Nothing was changed."),
+		Why:    lang.Text("The form was opened before you signed in or out, or another site sent it."),
+		Advice: []string{lang.Text("Go back, load the page again, and repeat what you did.")},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/oauth"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // decision is the consent form, read once.
@@ -34,9 +35,9 @@ var expiries = []struct {
 	value, title string
 	life         time.Duration
 }{
-	{"forever", "Until I end it", 0},
-	{"30d", "30 days", 30 * 24 * time.Hour},
-	{"1d", "1 day", 24 * time.Hour},
+	{"forever", lang.Text("Until I end it"), 0},
+	{"30d", lang.Text("30 days"), 30 * 24 * time.Hour},
+	{"1d", lang.Text("1 day"), 24 * time.Hour},
 }
 
 // keepExpiry leaves the end as it is.
@@ -111,7 +112,7 @@ func (h *Handlers) decide(c echo.Context, id string, d decision) (*oauth.Authori
 		Allow: true, Scopes: d.scopes, Terms: approved.terms, Details: approved.details, ExpiresAt: h.chosenEnd(d.expires, existing),
 	})
 	if errors.Is(err, oauth.ErrNoScope) {
-		return nil, h.askAgain(c, prompt, d, noScope)
+		return nil, h.askAgain(c, prompt, d, say(c, noScope))
 	}
 	return answer, err
 }
@@ -136,17 +137,17 @@ func (h *Handlers) existing(c echo.Context, prompt *oauth.Prompt) (*connection.C
 func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, existing *connection.Connection, d decision) (a approved, problem string, err error) {
 	switch {
 	case d.answer != "allow":
-		return a, noDecision, nil
+		return a, say(c, noDecision), nil
 	case len(d.scopes) == 0:
-		return a, noScope, nil
+		return a, say(c, noScope), nil
 	case d.expires != "" && !isExpiry(d.expires):
-		return a, noExpiry, nil
+		return a, say(c, noExpiry), nil
 	}
 	t := connection.Terms{}
 	// What only tells who somebody is acts nowhere.
 	if h.located(prompt.Resource.URI) && slices.ContainsFunc(d.scopes, func(s string) bool { return !prompt.Resource.IsIdentity(s) }) {
 		if len(d.locations) == 0 {
-			return a, noLocation, nil
+			return a, say(c, noLocation), nil
 		}
 		t.Locations = d.locations
 		if prompt.GrantAction == oauth.GrantMerge && existing != nil {
@@ -154,7 +155,7 @@ func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, existing 
 		}
 		var invalid *connection.Invalid
 		if err := h.connections.CheckLocations(c.Request().Context(), visitOf(c).userID(), t.Locations); errors.As(err, &invalid) {
-			return a, invalid.Message, nil
+			return a, invalidWords(c.Request().Context(), invalid), nil
 		} else if err != nil {
 			return a, "", err
 		}
@@ -165,7 +166,7 @@ func (h *Handlers) checkDecision(c echo.Context, prompt *oauth.Prompt, existing 
 	}
 	var invalid *connection.Invalid
 	if t.HiddenTools, a.details, err = h.approvedTools(prompt, choice, d.tools); errors.As(err, &invalid) {
-		return a, noTool, nil
+		return a, say(c, noTool), nil
 	} else if err != nil {
 		return a, "", err
 	}
@@ -213,6 +214,6 @@ func retick(choices []templates.ChoiceView, ticked []string) {
 func (h *Handlers) showDenied(c echo.Context, answer *oauth.AuthorizationResponse) error {
 	c.Response().Header().Set("Referrer-Policy", "no-referrer")
 	return render(c, http.StatusOK, templates.Leave(templates.LeaveView{
-		Shell: h.shell(c, "You denied this", ""), Host: answer.Host, URL: templ.SafeURL(answer.RedirectURI), Denied: true,
+		Shell: h.shell(c, say(c, "You denied this"), ""), Host: answer.Host, URL: templ.SafeURL(answer.RedirectURI), Denied: true,
 	}))
 }

@@ -61,7 +61,7 @@ func (h *Handlers) RequestDeletion(c echo.Context) error {
 		return err
 	}
 	_, err = h.people.Persons.RequestDeletion(c.Request().Context(), session.UserID)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showDelete(c, http.StatusUnprocessableEntity, session, problem)
 	}
 	if err != nil {

@@ -1,8 +1,11 @@
 package web
 
 import (
+	"context"
 	"strings"
 	"unicode"
+
+	"gatehouse/templates/lang"
 )
 
 // products are parts of User-Agent values and what people call the program. The first match counts, so that the more
@@ -10,8 +13,8 @@ import (
 var products = []struct{ part, name string }{
 	{"claude-code", "Claude Code"}, {"Claude-User", "Claude"}, {"ClaudeAI", "Claude"}, {"Anthropic", "Claude"},
 	{"codex", "Codex"}, {"openai", "ChatGPT"}, {"Cursor", "Cursor"}, {"Visual Studio Code", "VS Code"}, {"VSCode", "VS Code"},
-	{"Goose", "Goose"}, {"GeminiCLI", "Gemini CLI"}, {"LibreChat", "LibreChat"}, {"Bun/", "A program on Bun"}, {"node", "A program on Node.js"},
-	{"Go-http-client", "A Go program"}, {"python-httpx", "A Python program"}, {"curl/", "curl"},
+	{"Goose", "Goose"}, {"GeminiCLI", "Gemini CLI"}, {"LibreChat", "LibreChat"}, {"Bun/", lang.Text("A program on Bun")}, {"node", lang.Text("A program on Node.js")},
+	{"Go-http-client", lang.Text("A Go program")}, {"python-httpx", lang.Text("A Python program")}, {"curl/", "curl"},
 	{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"},
 }
 
@@ -20,11 +23,11 @@ var systems = []struct{ part, name string }{
 }
 
 // deviceName is what a User-Agent says of itself in a few words: a hint for the person, no proof of anything.
-func deviceName(agent string) string {
+func deviceName(ctx context.Context, agent string) string {
 	product := ""
 	for _, p := range products {
 		if strings.Contains(agent, p.part) {
-			product = p.name
+			product = lang.T(ctx, p.name)
 			break
 		}
 	}
@@ -33,11 +36,11 @@ func deviceName(agent string) string {
 		product = cleanWord(first)
 	}
 	if product == "" {
-		product = "Unknown program"
+		product = lang.T(ctx, "Unknown program")
 	}
 	for _, s := range systems {
 		if strings.Contains(agent, s.part) {
-			return product + " on " + s.name
+			return lang.T(ctx, "{program} on {system}", "program", product, "system", s.name)
 		}
 	}
 	return product

@@ -34,7 +34,7 @@ func (h *Handlers) AuthorizeDevice(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().UserAgent()))
+	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().Context(), c.Request().UserAgent()))
 	answer, err := h.oauth.AuthorizeDevice(ctx, in.form, in.auth, c.RealIP())
 	if err != nil {
 		return h.countClientFailure(c, in.auth.ClientID, err)
@@ -121,14 +121,14 @@ func (h *Handlers) deviceView(c echo.Context, p *oauth.DevicePrompt) (*templates
 	if err != nil {
 		return nil, err
 	}
-	app := appView(p.Client)
+	app := appView(ctx, p.Client)
 	view := &templates.DeviceConfirmView{
 		Shell: h.shell(c, lang.T(ctx, "Allow {app}?", "app", app.Name), ""), Token: v.formToken(purposeDeviceDecision), Code: p.UserCode,
-		App: app, Resource: resourceName(p.Resource), Device: p.DeviceHint, Address: p.Address, Asked: h.timeView(p.CreatedAt),
+		App: app, Resource: resourceName(p.Resource), Device: p.DeviceHint, Address: p.Address, Asked: h.timeView(ctx, p.CreatedAt),
 		PersonName: person.Name, PersonEmail: person.Email, SwitchToken: v.formToken(purposeSignOut),
 		Return: oauth.PathDevice + "?user_code=" + url.QueryEscape(p.UserCode),
-		Scopes: offeredScopes(p.Offered, existing), Located: h.actsSomewhere(p, offeredNames(p.Offered)), Expiries: expiryChoices(deviceExpiry),
-		Existing: h.existingView(existing, &p.Prompt),
+		Scopes: offeredScopes(ctx, p.Offered, existing), Located: h.actsSomewhere(p, offeredNames(p.Offered)), Expiries: expiryChoices(ctx, deviceExpiry),
+		Existing: h.existingView(ctx, existing, &p.Prompt),
 	}
 	if view.Located {
 		view.Locations, err = h.offeredLocations(c, person.ID, existing)
@@ -182,7 +182,7 @@ func (h *Handlers) deviceDone(c echo.Context, p *oauth.DevicePrompt, allowed boo
 			Detail: map[string]string{"device": p.DeviceHint + " " + p.Address}})
 	}
 	return render(c, http.StatusOK, templates.DeviceDone(templates.DeviceDoneView{
-		Shell: h.shell(c, title, ""), App: clientName(p.Client.Name, p.Client.ID), Allowed: allowed,
+		Shell: h.shell(c, title, ""), App: clientName(ctx, p.Client.Name, p.Client.ID), Allowed: allowed,
 	}))
 }
 

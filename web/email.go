@@ -46,7 +46,7 @@ func (h *Handlers) NewEmail(c echo.Context) error {
 		return notFoundPage()
 	}
 	email, err := h.readAddress(c, purposeNewEmail)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showNewEmail(c, http.StatusUnprocessableEntity, email, problem)
 	}
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"gatehouse/templates/lang"
 )
 
-// PageError is an error for a person: a page that says what failed, why most likely, and what to do.
+// PageError is an error for a person: a page that says what failed, why most likely, and what to do. Its texts are keys
+// of the catalogues: write them with lang.Text; they are translated when they are shown.
 type PageError struct {
 	Status int
 	Title  string
@@ -132,6 +133,7 @@ func (h *Handlers) sendJSON(c echo.Context, e *oauth.Error) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	header := c.Response().Header()
 	noStore(header)
+	header.Del("Content-Language") // codes and descriptions are English
 	if e.Challenge != "" {
 		header.Set(echo.HeaderWWWAuthenticate, e.Challenge)
 	}
@@ -157,7 +159,7 @@ func (h *Handlers) sendRefusal(c echo.Context, e *oauth.RedirectError) error {
 	h.logError(c, e.Err.Status, e.Err.Code, e.Err.Cause)
 	if e.Untrusted {
 		return render(c, http.StatusBadRequest, templates.Leave(templates.LeaveView{
-			Shell: h.shell(c, "This did not work", ""), Host: e.Host(), URL: templ.SafeURL(location),
+			Shell: h.shell(c, say(c, "This did not work"), ""), Host: e.Host(), URL: templ.SafeURL(location),
 			Reason: e.Err.Description, Correlation: requestID(c),
 		}))
 	}
@@ -196,13 +198,20 @@ func (h *Handlers) pageError(err error) *PageError {
 func (h *Handlers) sendPage(c echo.Context, e *PageError) error {
 	h.logError(c, e.Status, e.Code, e.Cause)
 	retryAfter(c.Response().Header(), e.RetryAfter)
-	text := func(s string) string { return lang.T(c.Request().Context(), s, "host", e.Host) }
+	ctx := c.Request().Context()
+	text := func(s string) string { return lang.T(ctx, s, "host", e.Host) }
 	advice := make([]string, len(e.Advice))
 	for i := range e.Advice {
 		advice[i] = text(e.Advice[i])
 	}
+	what := text(e.What)
+	if refusal := problemOf(ctx, e.Cause); refusal != "" {
+		what = refusal
+	}
+	shell := h.shell(c, text(e.Title), "")
+	shell.LanguageToken = "" // there may be no way back to an error, and it must read the same whatever the address hides
 	return render(c, e.Status, templates.Error(templates.ErrorView{
-		Shell: h.shell(c, text(e.Title), ""), What: text(e.What), Cause: text(e.Why), Advice: advice, Code: e.Code, Detail: e.Detail,
+		Shell: shell, What: what, Cause: text(e.Why), Advice: advice, Code: e.Code, Detail: e.Detail,
 		Correlation: requestID(c),
 	}))
 }

@@ -51,7 +51,7 @@ func (h *Handlers) showFactors(c echo.Context, status int, session *account.Sess
 	view := templates.FactorsView{
 		Shell: h.shell(c, lang.T(ctx, "How you sign in"), templates.NavAccount), Email: session.Person.Email, Problem: problem,
 		Password: f.Password, MayDrop: len(f.Passkeys) > 0, SetToken: v.formToken(purposeSetPassword), DropToken: v.formToken(purposeDropPassword),
-		AddToken: v.formToken(purposeAddPasskey), Codes: h.timeViewOf(f.CodesSince), ShortPassword: f.ShortPassword,
+		AddToken: v.formToken(purposeAddPasskey), Codes: h.timeViewOf(ctx, f.CodesSince), ShortPassword: f.ShortPassword,
 		CodesToken: v.formToken(purposeCodes), RecoveryLeft: f.RecoveryCodes, RecoveryToken: v.formToken(purposeRecoveryCodes),
 	}
 	if f.SecondFactor() {
@@ -61,15 +61,15 @@ func (h *Handlers) showFactors(c echo.Context, status int, session *account.Sess
 		view.NoPasskeys = lang.T(ctx, "Browsers allow passkeys only at a host name with https, or at localhost. The address of this server (GATEHOUSE_PUBLIC_URL) is {url}.", "url", h.url)
 	}
 	for _, p := range f.Passkeys {
-		view.Passkeys = append(view.Passkeys, h.passkeyLine(v, p))
+		view.Passkeys = append(view.Passkeys, h.passkeyLine(ctx, v, p))
 	}
 	return render(c, status, templates.Factors(view))
 }
 
-func (h *Handlers) passkeyLine(v *visit, p account.Passkey) templates.PasskeyLineView {
+func (h *Handlers) passkeyLine(ctx context.Context, v *visit, p account.Passkey) templates.PasskeyLineView {
 	base := factorsPath + "/passkeys/" + url.PathEscape(p.ID)
 	return templates.PasskeyLineView{
-		Name: p.Name, Synced: p.BackedUp, Added: h.timeView(p.CreatedAt), LastUsed: h.timeViewOf(p.LastUsedAt), WentBack: h.timeViewOf(p.WentBackAt),
+		Name: p.Name, Synced: p.BackedUp, Added: h.timeView(ctx, p.CreatedAt), LastUsed: h.timeViewOf(ctx, p.LastUsedAt), WentBack: h.timeViewOf(ctx, p.WentBackAt),
 		Rename: templ.SafeURL(base + "/rename"), RenameID: "name-" + p.ID, RenameToken: v.formToken(purposeRenamePasskey(p.ID)),
 		Remove: templ.SafeURL(base + "/remove"), RemoveToken: v.formToken(purposeRemovePasskey(p.ID)),
 	}
@@ -124,7 +124,7 @@ func (h *Handlers) factorRefused(c echo.Context, session *account.Session, err e
 	if errors.Is(err, account.ErrPasskey) {
 		h.logError(c, http.StatusUnprocessableEntity, "passkey", err)
 	}
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(ctx, err); problem != "" {
 		return h.showFactors(c, http.StatusUnprocessableEntity, session, lang.T(ctx, problem))
 	}
 	return err
@@ -143,7 +143,7 @@ func (h *Handlers) AskNewPasskey(c echo.Context) error {
 	}
 	name := form.Get("name")
 	if name == "" {
-		name = deviceName(c.Request().UserAgent())
+		name = deviceName(c.Request().Context(), c.Request().UserAgent())
 	}
 	allowScript(c)
 	return render(c, http.StatusOK, templates.Passkey(templates.PasskeyView{

@@ -31,6 +31,7 @@ func (h *Handlers) prepare(c echo.Context, kind Kind) {
 		noStore(header)
 	case Page, ClientPage:
 		pageHeaders(header, kind)
+		h.speak(c)
 	}
 }
 

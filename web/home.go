@@ -24,7 +24,7 @@ func (h *Handlers) Home(c echo.Context) error {
 		return err
 	}
 	view := templates.HomeView{
-		Shell: h.shell(c, "Hello, "+session.Person.Name, templates.NavHome), URL: h.mcpURL(), Unavailable: h.unavailable(), Connections: len(connections),
+		Shell: h.shell(c, say(c, "Hello, {name}", "name", session.Person.Name), templates.NavHome), URL: h.mcpURL(), Unavailable: h.unavailable(ctx), Connections: len(connections),
 	}
 	for _, m := range memberships {
 		view.Locations = append(view.Locations, m.Name)

@@ -39,7 +39,7 @@ func (h *Handlers) showInvite(c echo.Context, status int, i *invitation.Invitati
 	}
 	ctx, v := c.Request().Context(), visitOf(c)
 	view := templates.InviteView{Shell: h.shell(c, lang.T(ctx, "Come into {location}", "location", i.LocationName), ""), Inviter: i.InviterName, Location: i.LocationName,
-		Role: roleName(ctx, i.Role) + ": " + roleMeaning(ctx, i.Role), Expires: h.timeView(i.ExpiresAt), Link: token, Problem: problem}
+		Role: roleName(ctx, i.Role) + ": " + roleMeaning(ctx, i.Role), Expires: h.timeView(ctx, i.ExpiresAt), Link: token, Problem: problem}
 	if v.signedIn() {
 		view.Person, view.JoinToken, view.SwitchToken = v.session.Person.Name, v.formToken(purposeJoin), v.formToken(purposeSignOut)
 		return render(c, status, templates.Invite(view))
@@ -74,8 +74,8 @@ func (h *Handlers) AcceptInvite(c echo.Context) error {
 	}
 	next := withDone(peoplePath+"/"+url.PathEscape(i.LocationID), "joined")
 	if v.signedIn() {
-		if err := h.people.Invitations.Accept(ctx, i, v.session.UserID); problemOf(err) != "" {
-			return h.showInvite(c, http.StatusUnprocessableEntity, i, token, templates.NewPersonView{}, problemOf(err))
+		if err := h.people.Invitations.Accept(ctx, i, v.session.UserID); problemOf(ctx, err) != "" {
+			return h.showInvite(c, http.StatusUnprocessableEntity, i, token, templates.NewPersonView{}, problemOf(ctx, err))
 		} else if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func (h *Handlers) AcceptInvite(c echo.Context) error {
 	}
 	entered := templates.NewPersonView{Email: form.Get("email"), Name: form.Get("name")}
 	p, err := h.people.Invitations.AcceptNew(ctx, i, account.NewPerson{Email: entered.Email, Name: entered.Name, Password: password})
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(ctx, err); problem != "" {
 		return h.showInvite(c, http.StatusUnprocessableEntity, i, token, entered, problem)
 	}
 	if err != nil {

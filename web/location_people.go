@@ -92,7 +92,7 @@ func (h *Handlers) showPeople(c echo.Context, status int, session *account.Sessi
 	for _, i := range invitations {
 		path := locationPath(id) + "/invitations/" + url.PathEscape(i.ID) + "/revoke"
 		view.Invitations = append(view.Invitations, templates.InvitationView{For: orElse(i.Email, lang.T(ctx, "Whoever has the link")), Role: roleName(ctx, i.Role),
-			Inviter: i.InviterName, Expires: h.timeView(i.ExpiresAt), Action: templ.SafeURL(path), Token: v.formToken(path)})
+			Inviter: i.InviterName, Expires: h.timeView(ctx, i.ExpiresAt), Action: templ.SafeURL(path), Token: v.formToken(path)})
 	}
 	return render(c, status, templates.LocationPeople(view))
 }
@@ -122,7 +122,7 @@ func memberPath(location, person string) string {
 
 func (h *Handlers) memberView(c echo.Context, session *account.Session, actor home.Role, m home.MemberOf, n int) templates.MemberView {
 	ctx, v, path := c.Request().Context(), visitOf(c), memberPath(c.Param("location"), m.UserID)
-	view := templates.MemberView{Name: m.Name, Role: roleName(ctx, m.Role), Joined: h.timeView(m.JoinedAt), This: m.UserID == session.UserID,
+	view := templates.MemberView{Name: m.Name, Role: roleName(ctx, m.Role), Joined: h.timeView(ctx, m.JoinedAt), This: m.UserID == session.UserID,
 		FieldID: "role-" + strconv.Itoa(n)}
 	if view.This {
 		return view
@@ -161,7 +161,7 @@ func (h *Handlers) Invite(c echo.Context) error {
 	if account.CodeOf(err) == account.CodeNotFound {
 		return notFoundPage()
 	}
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(ctx, err); problem != "" {
 		return h.showPeople(c, http.StatusUnprocessableEntity, session, templates.LocationPeopleView{Problem: problem, Email: email})
 	}
 	if err != nil {
@@ -224,7 +224,7 @@ func (h *Handlers) changeMembers(c echo.Context, purpose, done string, do func(c
 	if account.CodeOf(err) == account.CodeNotFound {
 		return notFoundPage()
 	}
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showPeople(c, http.StatusUnprocessableEntity, session, templates.LocationPeopleView{Problem: problem})
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"gatehouse/app/account"
 	"gatehouse/app/home"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 const purposeNewToken = "new token"
@@ -66,7 +67,7 @@ func (h *Handlers) CreateToken(c echo.Context) error {
 	if errors.Is(err, account.ErrRepeated) {
 		return see(c, connectionsPath+"?done=token")
 	}
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		form.askConfirm = account.CodeOf(err) == account.CodeCrossLocationWrite
 		return h.showConnections(c, http.StatusUnprocessableEntity, session, form, problem)
 	}
@@ -120,23 +121,23 @@ func (h *Handlers) addTokens(ctx context.Context, v *visit, userID string, view 
 	}
 	for i := range tokens {
 		if tokens[i].EndedAt == nil {
-			view.Tokens = append(view.Tokens, h.tokenView(v, &tokens[i], names))
+			view.Tokens = append(view.Tokens, h.tokenView(ctx, v, &tokens[i], names))
 		}
 	}
-	view.NewToken = h.newTokenView(v, memberships, form)
+	view.NewToken = h.newTokenView(ctx, v, memberships, form)
 	view.NewToken.Once, err = h.once()
 	return err
 }
 
-func (h *Handlers) tokenView(v *visit, t *account.PersonalToken, names map[string]string) templates.TokenView {
+func (h *Handlers) tokenView(ctx context.Context, v *visit, t *account.PersonalToken, names map[string]string) templates.TokenView {
 	view := templates.TokenView{
-		Name: t.Name, Lookup: t.Lookup, Created: h.timeView(t.CreatedAt), LastUsed: h.timeViewOf(t.LastUsedAt), Expires: h.timeViewOf(t.ExpiresAt),
+		Name: t.Name, Lookup: t.Lookup, Created: h.timeView(ctx, t.CreatedAt), LastUsed: h.timeViewOf(ctx, t.LastUsedAt), Expires: h.timeViewOf(ctx, t.ExpiresAt),
 		Activity:  templ.SafeURL(tokenActivityPath(t.ID)),
 		EndAction: templ.SafeURL(connectionsPath + "/tokens/" + url.PathEscape(t.ID) + "/revoke"), EndToken: v.formToken(purposeRevokeToken(t.ID)),
 	}
 	for _, s := range tokenScopes {
 		if s.value == t.Scope {
-			view.Scope = scopeWords(s.scope).short
+			view.Scope = scopeWords(ctx, s.scope).short
 		}
 	}
 	for _, id := range t.LocationIDs {
@@ -147,20 +148,20 @@ func (h *Handlers) tokenView(v *visit, t *account.PersonalToken, names map[strin
 	return view
 }
 
-func (h *Handlers) newTokenView(v *visit, memberships []home.Membership, form newTokenForm) templates.NewTokenView {
+func (h *Handlers) newTokenView(ctx context.Context, v *visit, memberships []home.Membership, form newTokenForm) templates.NewTokenView {
 	view := templates.NewTokenView{
-		Token: v.formToken(purposeNewToken), Name: form.name, Expiries: expiryChoices(form.expires), ConfirmCross: form.askConfirm,
+		Token: v.formToken(purposeNewToken), Name: form.name, Expiries: expiryChoices(ctx, form.expires), ConfirmCross: form.askConfirm,
 	}
 	if !h.oauthOn {
-		view.Unavailable = "Personal tokens need an https address: over plain http anybody on the way could read them."
+		view.Unavailable = lang.T(ctx, "Personal tokens need an https address: over plain http anybody on the way could read them.")
 	}
 	for _, s := range tokenScopes {
-		w := scopeWords(s.scope)
+		w := scopeWords(ctx, s.scope)
 		view.Scopes = append(view.Scopes, templates.ChoiceView{Value: s.value, Title: w.title, Detail: w.detail, Ticked: s.value == form.scope})
 	}
 	for i, m := range memberships {
 		view.Locations = append(view.Locations, templates.ChoiceView{
-			Value: m.ID, Title: m.Name, Detail: roleWords(m.Role),
+			Value: m.ID, Title: m.Name, Detail: roleWords(ctx, m.Role),
 			Ticked: slices.Contains(form.locations, m.ID) || form.locations == nil && i == 0,
 		})
 	}

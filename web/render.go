@@ -21,10 +21,16 @@ func render(c echo.Context, status int, page templ.Component) error {
 	return c.HTMLBlob(status, buf.Bytes())
 }
 
-// shell is the frame of a page for whoever looks at it.
+// shell is the frame of a page for whoever looks at it. The title is in their language already.
 func (h *Handlers) shell(c echo.Context, title, current string) templates.ShellView {
 	v := visitOf(c)
-	shell := templates.ShellView{Title: title, Current: current, Notice: notices[c.QueryParam("done")]}
+	shell := templates.ShellView{Title: title, Current: current}
+	if notice := notices[c.QueryParam("done")]; notice != "" {
+		shell.Notice = say(c, notice)
+	}
+	if v.secret != "" {
+		shell.LanguageToken, shell.Here = v.formToken(purposeLanguage), here(c)
+	}
 	if v.signedIn() {
 		shell.Person, shell.Administrator = v.session.Person.Name, v.session.Person.Admin
 		shell.SignOutToken = v.formToken(purposeSignOut)
@@ -40,13 +46,13 @@ var notices = map[string]string{
 	"rotated":          lang.Text("The next key signs from now on."),
 	"dropped":          lang.Text("The key is dropped."),
 	"confirmed":        lang.Text("Thank you. Nothing was done yet: press the button again."),
-	"disconnected":     "Disconnected. The app's next call is refused.",
-	"saved":            "Saved. It holds from the app's next call.",
-	"undone":           "Undone.",
-	"ended":            "That installation is signed out. The others go on.",
-	"revoked":          "The token is revoked.",
-	"password":         "Your password is changed. Other devices are signed out; connections and personal tokens ended.",
-	"session":          "That device is signed out.",
+	"disconnected":     lang.Text("Disconnected. The app's next call is refused."),
+	"saved":            lang.Text("Saved. It holds from the app's next call."),
+	"undone":           lang.Text("Undone."),
+	"ended":            lang.Text("That installation is signed out. The others go on."),
+	"revoked":          lang.Text("The token is revoked."),
+	"password":         lang.Text("Your password is changed. Other devices are signed out; connections and personal tokens ended."),
+	"session":          lang.Text("That device is signed out."),
 	"linked":           lang.Text("Linked. Your other devices are signed out; connections and personal tokens ended."),
 	"unlinked":         lang.Text("Unlinked. Your other devices are signed out; connections and personal tokens ended."),
 	"email":            lang.Text("The address is changed. Sign in with it from now on; connections and personal tokens ended."),
@@ -67,7 +73,7 @@ var notices = map[string]string{
 	"passkey_removed":  lang.Text("The passkey is removed. Your other devices are signed out; connections and personal tokens ended."),
 	"codes_removed":    lang.Text("The authenticator app is removed. Your other devices are signed out; connections and personal tokens ended."),
 	"password_removed": lang.Text("The password is removed. Your other devices are signed out; connections and personal tokens ended."),
-	"others":           "Everything else is signed out; connections and personal tokens ended.",
+	"others":           lang.Text("Everything else is signed out; connections and personal tokens ended."),
 	"token":            lang.Text("This form made its token already. If you did not see it, revoke it and make another."),
 	"issuer_removed":   lang.Text("The issuer is trusted no more, and what stood on its assertions ended."),
 }

@@ -83,6 +83,7 @@ func (h *Handlers) pageRoutes() []Route {
 		{ClientPage, passkeySignInPath, h.SeeSignIn, h.AskPasskey},
 		{ClientPage, passkeySignInPath + "/finish", h.SeeSignIn, h.SignInByPasskey},
 		{Page, "/signout", nil, h.SignOut},
+		{Page, "/language", h.SeeLanguage, h.ChooseLanguage},
 		{Page, "/setup", h.SetupPage, h.Setup},
 		{Page, "/reset", h.ResetPage, h.Reset},
 		{Page, "/things/:thing", h.Thing, nil},

@@ -123,6 +123,7 @@ func (h *Handlers) signedIn(c echo.Context, in signInForm, session *account.Sess
 	return see(c, in.next())
 }
 
+// tooManyTries says how long to wait.
 func tooManyTries(c echo.Context, exceeded *limit.Exceeded) string {
 	return lang.N(c.Request().Context(), exceeded.Seconds(), "Too many tries. Wait one second, then try again.", "Too many tries. Wait {n} seconds, then try again.")
 }

@@ -1,14 +1,18 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/account"
+	"gatehouse/app/connection"
 	"gatehouse/app/limit"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 const (
@@ -25,14 +29,15 @@ func (h *Handlers) SetupPage(c echo.Context) error {
 	if err := h.accounts.CheckSetup(c.Request().Context(), token); err != nil {
 		return err
 	}
-	return h.showSetup(c, http.StatusOK, templates.SetupView{Link: token, Location: "Home"})
+	return h.showSetup(c, http.StatusOK, templates.SetupView{Link: token, Location: say(c, "Home")})
 }
 
 func (h *Handlers) showSetup(c echo.Context, status int, view templates.SetupView) error {
 	if err := h.ensureFormSecret(c); err != nil {
 		return err
 	}
-	view.Shell, view.Token = h.shell(c, "Welcome to Gatehouse", ""), visitOf(c).formToken(purposeSetup)
+	view.Shell, view.Token = h.shell(c, say(c, "Welcome to Gatehouse"), ""), visitOf(c).formToken(purposeSetup)
+	view.Shell.Here = "/setup?token=" + url.QueryEscape(view.Link)
 	return render(c, status, templates.Setup(view))
 }
 
@@ -49,7 +54,7 @@ func (h *Handlers) Setup(c echo.Context) error {
 	person, err := h.accounts.CompleteSetup(ctx, form.Get("token"), account.NewPerson{
 		Email: form.Get("email"), Name: form.Get("name"), Password: password, LocationName: form.Get("location"),
 	})
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showSetup(c, http.StatusUnprocessableEntity, templates.SetupView{
 			Link: form.Get("token"), Name: form.Get("name"), Email: form.Get("email"), Location: form.Get("location"), Problem: problem,
 		})
@@ -88,7 +93,8 @@ func (h *Handlers) showReset(c echo.Context, status int, view templates.ResetVie
 	if err := h.ensureFormSecret(c); err != nil {
 		return err
 	}
-	view.Shell, view.Token = h.shell(c, "Set a new password", ""), visitOf(c).formToken(purposeReset)
+	view.Shell, view.Token = h.shell(c, say(c, "Set a new password"), ""), visitOf(c).formToken(purposeReset)
+	view.Shell.Here = "/reset?token=" + url.QueryEscape(view.Link)
 	return render(c, status, templates.Reset(view))
 }
 
@@ -103,7 +109,7 @@ func (h *Handlers) Reset(c echo.Context) error {
 	}
 	ctx, token := c.Request().Context(), form.Get("token")
 	_, err = h.accounts.CompleteReset(ctx, token, form.Get("password"), form.Get("forget") == "true")
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(ctx, err); problem != "" {
 		view := templates.ResetView{Link: token, Problem: problem}
 		if person, err := h.accounts.CheckReset(ctx, token); err == nil {
 			if err := h.addLost(c, &view, person.ID); err != nil {
@@ -130,19 +136,29 @@ func (h *Handlers) addLost(c echo.Context, view *templates.ResetView, userID str
 
 // fieldNames are the fields of refusals as the forms name them.
 var fieldNames = map[string]string{
-	"password": "The password", "email": "The e-mail address", "name": "The name", "location_name": "The location's name",
-	"slug": "The short name", "issuer": "The issuer", "client_id": "The client id", "domains": "The domains", "role": "The role",
-	"location_ids": "The choice of locations", "scope": "What it may do", "expires_at": "The end",
+	"password": lang.Text("The password"), "email": lang.Text("The e-mail address"), "name": lang.Text("The name"), "location_name": lang.Text("The location's name"),
+	"slug": lang.Text("The short name"), "issuer": lang.Text("The issuer"), "client_id": lang.Text("The client id"), "domains": lang.Text("The domains"), "role": lang.Text("The role"),
+	"location_ids": lang.Text("The choice of locations"), "scope": lang.Text("What it may do"), "expires_at": lang.Text("The end"),
 }
 
 // problemOf puts a refusal of what was entered into a sentence; "" for every other error.
-func problemOf(err error) string {
+func problemOf(ctx context.Context, err error) string {
 	var refusal *account.Refusal
 	if !errors.As(err, &refusal) || refusal.Code == account.CodeGone || refusal.Code == account.CodeNotFound && refusal.Path == "" {
 		return ""
 	}
+	hint := refusalWords(ctx, refusal)
 	if name := fieldNames[refusal.Path]; name != "" && refusal.Code == account.CodeValidation {
-		return name + " " + refusal.Hint + "."
+		return lang.T(ctx, "{field} {problem}.", "field", lang.T(ctx, name), "problem", hint)
 	}
-	return refusal.Hint
+	return hint
+}
+
+// refusalWords are a refusal's hint in the language of the context. A domain's text is its key in the catalogues.
+func refusalWords(ctx context.Context, r *account.Refusal) string {
+	return lang.T(ctx, r.Text, r.Values...)
+}
+
+func invalidWords(ctx context.Context, e *connection.Invalid) string {
+	return lang.T(ctx, e.Text, e.Values...)
 }

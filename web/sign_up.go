@@ -48,7 +48,7 @@ func (h *Handlers) SignUp(c echo.Context) error {
 		return notFoundPage()
 	}
 	email, err := h.readAddress(c, purposeSignUp)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showSignUp(c, http.StatusUnprocessableEntity, email, problem)
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (h *Handlers) ConfirmSignUp(c echo.Context) error {
 		return err
 	}
 	p, err := h.people.Persons.CompleteSignUp(ctx, token, account.NewPerson{Name: form.Get("name"), Password: password, LocationName: form.Get("location")})
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(ctx, err); problem != "" {
 		return h.showConfirmSignUp(c, http.StatusUnprocessableEntity, templates.NewPersonView{Link: token, Fixed: email, Name: form.Get("name"),
 			Location: form.Get("location"), Problem: problem})
 	}
@@ -165,7 +165,7 @@ func (h *Handlers) Forgot(c echo.Context) error {
 		return notFoundPage()
 	}
 	email, err := h.readAddress(c, purposeForgot)
-	if problem := problemOf(err); problem != "" {
+	if problem := problemOf(c.Request().Context(), err); problem != "" {
 		return h.showForgot(c, http.StatusUnprocessableEntity, email, problem)
 	}
 	if err != nil {

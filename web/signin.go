@@ -46,7 +46,7 @@ func (h *Handlers) SignInPage(c echo.Context) error {
 		view.Again, view.Email = prompt.ReauthenticationDemanded, prompt.LoginHint
 		view.Stronger = prompt.StrongerDemanded
 		if prompt.Client != nil {
-			view.App = clientName(prompt.Client.Name, prompt.Client.ID)
+			view.App = clientName(c.Request().Context(), prompt.Client.Name, prompt.Client.ID)
 		}
 	} else if v := visitOf(c); v.signedIn() {
 		if !in.again {
@@ -72,8 +72,14 @@ func (h *Handlers) showSignIn(c echo.Context, status int, view templates.SignInV
 	if err := h.ensureFormSecret(c); err != nil {
 		return err
 	}
-	view.Shell = h.shell(c, "Sign in", "")
+	view.Shell = h.shell(c, say(c, "Sign in"), "")
 	view.Token = visitOf(c).formToken(purposeSignIn)
+	view.Shell.Here = "/signin"
+	if view.Request != "" {
+		view.Shell.Here = signInPath(view.Request)
+	} else if view.Return != "" {
+		view.Shell.Here = "/signin?" + url.Values{"return": {view.Return}}.Encode()
+	}
 	view.Nobody, view.Passkeys = h.nobodyYet(c), h.accounts.PasskeysPossible()
 	h.showSignInWays(c, &view)
 	return render(c, status, templates.SignIn(view))
@@ -116,10 +122,10 @@ func (h *Handlers) signInFailed(c echo.Context, in signInForm, err error) error 
 	switch {
 	case errors.As(err, &exceeded):
 		retryAfter(c.Response().Header(), exceeded.RetryAfter)
-		view.Problem = "Too many tries. Wait " + plural(exceeded.Seconds(), "second") + ", then try again."
+		view.Problem = tooManyTries(c, exceeded)
 		return h.showSignIn(c, http.StatusTooManyRequests, view)
 	case account.CodeOf(err) == account.CodeWrongCredentials:
-		view.Problem = account.ErrWrongCredentials.Hint
+		view.Problem = refusalWords(c.Request().Context(), account.ErrWrongCredentials)
 		return h.showSignIn(c, http.StatusUnprocessableEntity, view)
 	}
 	return err

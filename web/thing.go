@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"gatehouse/app/inventory"
 	"gatehouse/templates"
+	"gatehouse/templates/lang"
 )
 
 // Thing shows one thing, by its id or short code: tools name this address. A thing of other people looks as one that
@@ -41,19 +43,19 @@ func (h *Handlers) Thing(c echo.Context) error {
 	if a := p.At(t.LocationID); a != nil {
 		location = a.Name
 	}
-	return render(c, http.StatusOK, templates.Thing(h.thingView(h.shell(c, t.Name, ""), location, &t)))
+	return render(c, http.StatusOK, templates.Thing(h.thingView(ctx, h.shell(c, t.Name, ""), location, &t)))
 }
 
-func (h *Handlers) thingView(shell templates.ShellView, location string, t *inventory.ThingDetail) templates.ThingView {
+func (h *Handlers) thingView(ctx context.Context, shell templates.ShellView, location string, t *inventory.ThingDetail) templates.ThingView {
 	view := templates.ThingView{
-		Shell: shell, Code: inventory.FormatCode(t.ShortCode), Aliases: t.Aliases, States: stateWords(t), Notes: t.Notes,
-		Facts: h.thingFacts(location, t),
+		Shell: shell, Code: inventory.FormatCode(t.ShortCode), Aliases: t.Aliases, States: stateWords(ctx, t), Notes: t.Notes,
+		Facts: h.thingFacts(ctx, location, t),
 	}
 	for _, tag := range t.Tags {
 		view.Tags = append(view.Tags, tag.Name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(t.Custom)) {
-		if text := customWords(t.Custom[key]); text != "" {
+		if text := customWords(ctx, t.Custom[key]); text != "" {
 			view.Custom = append(view.Custom, templates.FactView{Label: sentence(key), Text: text})
 		}
 	}
@@ -61,43 +63,50 @@ func (h *Handlers) thingView(shell templates.ShellView, location string, t *inve
 }
 
 // thingFacts are the lines of what is known. What is empty, or may not be seen, has none.
-func (h *Handlers) thingFacts(location string, t *inventory.ThingDetail) []templates.FactView {
-	facts := []templates.FactView{{Label: "Where", Text: strings.Join(append([]string{location}, t.Path...), " › ")}}
+func (h *Handlers) thingFacts(ctx context.Context, location string, t *inventory.ThingDetail) []templates.FactView {
+	facts := []templates.FactView{{Label: lang.T(ctx, "Where"), Text: strings.Join(append([]string{location}, t.Path...), " › ")}}
 	add := func(label, text string) {
 		if text != "" {
 			facts = append(facts, templates.FactView{Label: label, Text: text})
 		}
 	}
-	add("Quantity", quantityWords(t))
-	add("Type", nameOf(t.Type))
-	add("Brand", nameOf(t.Brand))
-	add("Model", t.Model)
-	add("Serial number", t.Serial)
-	add("Condition", sentence(t.Condition))
-	add("Value", moneyWords(t.Value))
+	add(lang.T(ctx, "Quantity"), quantityWords(ctx, t))
+	add(lang.T(ctx, "Type"), nameOf(t.Type))
+	add(lang.T(ctx, "Brand"), nameOf(t.Brand))
+	add(lang.T(ctx, "Model"), t.Model)
+	add(lang.T(ctx, "Serial number"), t.Serial)
+	add(lang.T(ctx, "Condition"), lang.T(ctx, conditions[t.Condition]))
+	add(lang.T(ctx, "Value"), moneyWords(t.Value))
 	if b := t.Purchase; b != nil {
-		add("Bought", dateWords(b.PurchasedOn))
-		add("Bought from", b.Seller)
-		add("Price", moneyWords(b.Price))
-		add("Reference", b.Reference)
+		add(lang.T(ctx, "Bought"), dateWords(ctx, b.PurchasedOn))
+		add(lang.T(ctx, "Bought from"), b.Seller)
+		add(lang.T(ctx, "Price"), moneyWords(b.Price))
+		add(lang.T(ctx, "Reference"), b.Reference)
 	}
-	add("Owned since", dateWords(t.AcquiredOn))
-	if seen := h.timeViewOf(t.LastSeenAt); seen != nil {
-		facts = append(facts, templates.FactView{Label: "Last seen", At: seen})
+	add(lang.T(ctx, "Owned since"), dateWords(ctx, t.AcquiredOn))
+	if seen := h.timeViewOf(ctx, t.LastSeenAt); seen != nil {
+		facts = append(facts, templates.FactView{Label: lang.T(ctx, "Last seen"), At: seen})
 	}
-	made, changed := h.timeView(t.CreatedAt), h.timeView(t.UpdatedAt)
-	return append(facts, templates.FactView{Label: "Added", At: &made}, templates.FactView{Label: "Changed", At: &changed})
+	made, changed := h.timeView(ctx, t.CreatedAt), h.timeView(ctx, t.UpdatedAt)
+	return append(facts, templates.FactView{Label: lang.T(ctx, "Added"), At: &made}, templates.FactView{Label: lang.T(ctx, "Changed"), At: &changed})
 }
 
 // thingStates are lifecycles and states in words. A thing in use is the ordinary case and needs none, and "ended" only
 // repeats what the lifecycle says.
 var thingStates = map[string]string{
 	inventory.LifecycleInUse: "", inventory.StateEnded: "",
-	"disposed": "Disposed of", "returned_to_owner": "Returned to its owner",
-	inventory.StateUncertain: "Place not certain", inventory.StateLowStock: "Running low",
+	"disposed": lang.Text("Disposed of"), "returned_to_owner": lang.Text("Returned to its owner"), "sold": lang.Text("Sold"),
+	"lost": lang.Text("Lost"), "stolen": lang.Text("Stolen"), "destroyed": lang.Text("Destroyed"), "given_away": lang.Text("Given away"),
+	inventory.StateUncertain: lang.Text("Place not certain"), inventory.StateLowStock: lang.Text("Running low"),
+	inventory.StateLent: lang.Text("Lent"), inventory.StateBorrowed: lang.Text("Borrowed"), inventory.StateInRepair: lang.Text("In repair"),
 }
 
-func stateWords(t *inventory.ThingDetail) []string {
+// conditions are the words for a thing's condition.
+var conditions = map[string]string{
+	"new": lang.Text("New"), "good": lang.Text("Good"), "fair": lang.Text("Fair"), "poor": lang.Text("Poor"), "broken": lang.Text("Broken"),
+}
+
+func stateWords(ctx context.Context, t *inventory.ThingDetail) []string {
 	var out []string
 	for _, state := range append([]string{t.Lifecycle}, t.States...) {
 		text, known := thingStates[state]
@@ -105,18 +114,17 @@ func stateWords(t *inventory.ThingDetail) []string {
 			text = sentence(state)
 		}
 		if text != "" {
-			out = append(out, text)
+			out = append(out, lang.T(ctx, text))
 		}
 	}
 	return out
 }
 
-func quantityWords(t *inventory.ThingDetail) string {
-	text := strconv.Itoa(t.Quantity)
+func quantityWords(ctx context.Context, t *inventory.ThingDetail) string {
 	if t.Minimum != nil {
-		text += ", running low at " + strconv.Itoa(*t.Minimum)
+		return lang.T(ctx, "{n}, running low at {minimum}", "n", t.Quantity, "minimum", *t.Minimum)
 	}
-	return text
+	return strconv.Itoa(t.Quantity)
 }
 
 func nameOf(n *inventory.Named) string {
@@ -134,12 +142,12 @@ func moneyWords(m *inventory.Money) string {
 }
 
 // dateWords puts YYYY-MM-DD into words; what is none stays as it is.
-func dateWords(date string) string {
+func dateWords(ctx context.Context, date string) string {
 	t, err := time.Parse(time.DateOnly, date)
 	if err != nil {
 		return date
 	}
-	return t.Format("2 January 2006")
+	return lang.Date(ctx, t)
 }
 
 // sentence makes a word of a program's vocabulary readable: shoe_size becomes Shoe size.
@@ -152,7 +160,7 @@ func sentence(word string) string {
 }
 
 // customWords puts the value of a custom field into words.
-func customWords(value any) string {
+func customWords(ctx context.Context, value any) string {
 	switch v := value.(type) {
 	case nil:
 		return ""
@@ -160,9 +168,9 @@ func customWords(value any) string {
 		return v
 	case bool:
 		if v {
-			return "Yes"
+			return lang.T(ctx, "Yes")
 		}
-		return "No"
+		return lang.T(ctx, "No")
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case json.Number:

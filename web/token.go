@@ -18,7 +18,7 @@ func (h *Handlers) Token(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().UserAgent()))
+	ctx := oauth.WithDeviceHint(c.Request().Context(), deviceName(c.Request().Context(), c.Request().UserAgent()))
 	in.auth.Proof = oauth.ProofRequest{Headers: c.Request().Header.Values("DPoP"), Method: c.Request().Method, URL: h.url + c.Path()}
 	tokens, err := h.oauth.Token(ctx, in.form, in.auth)
 	if err != nil {

@@ -66,11 +66,12 @@ func (h *Handlers) CreatedToken(c echo.Context) error {
 		return see(c, connectionsPath) // another session's
 	}
 	view := templates.TokenCreatedView{
-		Shell: h.shell(c, "Your new token", templates.NavConnections), Name: t.Name, Secret: t.Secret,
-		Settings: clientSettings(h.mcpURL(), t.Secret),
+		Shell: h.shell(c, say(c, "Your new token"), templates.NavConnections), Name: t.Name, Secret: t.Secret,
+		Settings: clientSettings(c.Request().Context(), h.mcpURL(), t.Secret),
 	}
+	view.Shell.LanguageToken = "" // the page is shown once: a switch would lose the token
 	if t.Cross {
-		view.Warning = "Different people share these locations. What a program reads in one, it could write into another."
+		view.Warning = say(c, "Different people share these locations. What a program reads in one, it could write into another.")
 	}
 	return render(c, http.StatusOK, templates.TokenCreated(view))
 }

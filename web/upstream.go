@@ -117,7 +117,7 @@ func upstreamProblem(c echo.Context, err error) string {
 			return lang.T(c.Request().Context(), known.Hint)
 		}
 	}
-	return problemOf(err)
+	return problemOf(c.Request().Context(), err)
 }
 
 // Identities shows a person's identities at providers.
@@ -155,8 +155,8 @@ func (h *Handlers) showIdentities(c echo.Context, status int, session *account.S
 			Action: templ.SafeURL(identitiesPath + "/" + url.PathEscape(p.Slug) + "/link")})
 	}
 	for _, i := range list {
-		view.Identities = append(view.Identities, templates.IdentityView{Name: orElse(names[i.Issuer], i.Issuer), Email: i.Email, Linked: h.timeView(i.CreatedAt),
-			LastUsed: h.timeViewOf(i.LastUsedAt), Token: v.formToken(purposeUnlink(i.ID)),
+		view.Identities = append(view.Identities, templates.IdentityView{Name: orElse(names[i.Issuer], i.Issuer), Email: i.Email, Linked: h.timeView(ctx, i.CreatedAt),
+			LastUsed: h.timeViewOf(ctx, i.LastUsedAt), Token: v.formToken(purposeUnlink(i.ID)),
 			Action: templ.SafeURL(identitiesPath + "/" + url.PathEscape(i.ID) + "/unlink")})
 	}
 	return render(c, status, templates.Identities(view))

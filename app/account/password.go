@@ -183,10 +183,10 @@ func normalPassword(password string) (string, bool) {
 func checkPassword(password string, least int, known ...string) (string, error) {
 	normal, ok := normalPassword(password)
 	if !ok {
-		return "", Refuse(CodeValidation, "password", "must be at most "+itoa(maxPasswordBytes)+" bytes of text")
+		return "", Refuse(CodeValidation, "password", "must be at most {n} bytes of text", "n", maxPasswordBytes)
 	}
 	if utf8.RuneCountInString(normal) < least {
-		return "", Refuse(CodeValidation, "password", "must be at least "+itoa(least)+" characters; a few words in a row are easy to remember")
+		return "", Refuse(CodeValidation, "password", "must be at least {n} characters; a few words in a row are easy to remember", "n", least)
 	}
 	if guessable(strings.ToLower(normal), known) {
 		return "", Refuse(CodeValidation, "password", "is among the first that are guessed; choose another")

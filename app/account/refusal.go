@@ -1,6 +1,10 @@
 package account
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
 
 // Refusal is an answer to the person or program that asked: a code of the product's vocabulary, the field it is about
 // where there is one, and a sentence for a human. It never repeats a value that was sent.
@@ -9,6 +13,10 @@ type Refusal struct {
 	// Path names the field: "email", "location_ids[0]".
 	Path string
 	Hint string
+	// Text is the hint before the Values went in for its placeholders, so that it can be said in another language. Values
+	// are names and values by turns.
+	Text   string
+	Values []any
 }
 
 // Error is the sentence.
@@ -29,8 +37,14 @@ const (
 	CodeUnauthorized       = "unauthorized"
 )
 
-// Refuse makes a refusal.
-func Refuse(code, path, hint string) *Refusal { return &Refusal{Code: code, Path: path, Hint: hint} }
+// Refuse makes a refusal. Values are the names of the hint's placeholders, each with its value: "n", 3 puts 3 for {n}.
+func Refuse(code, path, hint string, values ...any) *Refusal {
+	filled := hint
+	for i := 0; i+1 < len(values); i += 2 {
+		filled = strings.ReplaceAll(filled, fmt.Sprintf("{%v}", values[i]), fmt.Sprint(values[i+1]))
+	}
+	return &Refusal{Code: code, Path: path, Hint: filled, Text: hint, Values: values}
+}
 
 // CodeOf is the code of the refusal in err, or "" when there is none.
 func CodeOf(err error) string {

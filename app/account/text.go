@@ -27,7 +27,7 @@ func CleanName(path, name string, limit int) (string, error) {
 	// Composed last: what was removed may have stood between a letter and its accent.
 	name = norm.NFC.String(strings.Join(strings.Fields(name), " "))
 	if n := utf8.RuneCountInString(name); n < 1 || n > limit {
-		return "", Refuse(CodeValidation, path, "must be 1 to "+itoa(limit)+" characters")
+		return "", Refuse(CodeValidation, path, "must be 1 to {n} characters", "n", limit)
 	}
 	return name, nil
 }

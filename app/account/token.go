@@ -153,7 +153,7 @@ func (s *Service) newToken(userID string, n NewToken) (*TokenRow, error) {
 	ids := slices.Clone(n.LocationIDs)
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) < 1 || len(ids) > maxTokenLocations {
-		return nil, Refuse(CodeValidation, "location_ids", "must name 1 to "+itoa(maxTokenLocations)+" locations")
+		return nil, Refuse(CodeValidation, "location_ids", "must name 1 to {n} locations", "n", maxTokenLocations)
 	}
 	now := s.at()
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(now) {
@@ -186,7 +186,7 @@ func allowToken(n NewToken, f TokenFacts) (warnings []string, err error) {
 		crossing = crossing || !slices.Equal(l.Members, have[n.LocationIDs[0]].Members)
 	}
 	if f.Live >= maxLiveTokens {
-		return nil, Refuse(CodeLimitReached, "", "There are "+itoa(maxLiveTokens)+" live tokens already; revoke one first.")
+		return nil, Refuse(CodeLimitReached, "", "There are {n} live tokens already; revoke one first.", "n", maxLiveTokens)
 	}
 	if n.Scope != TokenWrite || !crossing {
 		return nil, nil

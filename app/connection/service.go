@@ -2,7 +2,6 @@ package connection
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -154,7 +153,7 @@ func (s *Service) chooseScopes(resource string, wanted, held []string) ([]string
 	for _, name := range wanted {
 		i := slices.IndexFunc(rules, func(r ScopeRule) bool { return r.Name == name })
 		if i < 0 || rules[i].Reserved && !slices.Contains(held, name) {
-			return nil, invalid("scope", fmt.Sprintf("There is no permission called %q.", name))
+			return nil, invalid("scope", "There is no permission called \"{name}\".", "name", name)
 		}
 		have[name] = true
 	}

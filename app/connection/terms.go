@@ -52,7 +52,7 @@ func (t Terms) Encode() (json.RawMessage, error) {
 // Check reports terms that cannot be: too many or misshapen values.
 func (t Terms) Check() error {
 	if len(t.Locations) > MaxLocations {
-		return invalid("locations", fmt.Sprintf("A connection reaches at most %d locations.", MaxLocations))
+		return invalid("locations", "A connection reaches at most {n} locations.", "n", MaxLocations)
 	}
 	if slices.ContainsFunc(t.Locations, func(id string) bool { return len(id) != 36 || strings.ContainsFunc(id, notIDCharacter) }) {
 		return invalid("locations", "A location's id is misshapen.")
@@ -85,12 +85,22 @@ type Invalid struct {
 	Field string
 	// Message is for the person.
 	Message string
+	// Text is the message before the Values went in for its placeholders, so that it can be said in another language.
+	// Values are names and values by turns.
+	Text   string
+	Values []any
 }
 
 // Error implements error.
 func (e *Invalid) Error() string { return e.Field + ": " + e.Message }
 
-func invalid(field, message string) error { return &Invalid{Field: field, Message: message} }
+func invalid(field, text string, values ...any) error {
+	message := text
+	for i := 0; i+1 < len(values); i += 2 {
+		message = strings.ReplaceAll(message, fmt.Sprintf("{%v}", values[i]), fmt.Sprint(values[i+1]))
+	}
+	return &Invalid{Field: field, Message: message, Text: text, Values: values}
+}
 
 // ErrNotFound says that there is no such connection, installation or client, or that it is somebody else's.
 var ErrNotFound = errors.New("connection: not found")

@@ -2,8 +2,10 @@ package handshake
 
 const again = "Remove the connector in the app and add it again."
 
-// advice is what to do when a check refused.
+// advice is what to do when a check refused; the empty name stands for every other check. The texts are keys of the
+// catalogues of other languages.
 var advice = map[string]string{
+	"":                      "Start again from the app. If it stays, remove the connector in the app and add it again.",
 	"host":                  "The app reached this server under another name than its public URL. Use the public URL in the app; an administrator checks that URL, and that the proxy passes Host on unchanged.",
 	"origin":                "The app runs in a browser page that may not call this server. An administrator can allow its origin.",
 	"client":                "The app names a registration that is not here any more. " + again,
@@ -53,5 +55,5 @@ func Advice(check string) string {
 	if a, ok := advice[check]; ok {
 		return a
 	}
-	return "Start again from the app. If it stays, remove the connector in the app and add it again."
+	return advice[""]
 }

@@ -17,9 +17,10 @@ type SeenEntry struct {
 	At           time.Time
 	LocationID   string
 	LocationName string
-	// Summary is one English sentence from the action and the names of what it was about.
-	Summary string
-	Changes []SeenChange
+	// Sentence says what was done, in parts; Summary is the same in English.
+	Sentence Sentence
+	Summary  string
+	Changes  []SeenChange
 	// UndoUntil is until when it can be undone; nil when it cannot, cannot any more, or was undone.
 	UndoUntil *time.Time
 	// MayUndo says that the person may do so.
@@ -89,8 +90,9 @@ func seenEntries(r Reader, p *home.Principal, records []activity.Record, now tim
 		a := p.At(rec.LocationID)
 		e := SeenEntry{
 			ID: rec.ID, Action: rec.Action, At: rec.At, LocationID: rec.LocationID, LocationName: a.Name,
-			Summary: w.summary(rec), Changes: w.changes(rec, a),
+			Sentence: w.sentence(rec), Changes: w.changes(rec, a),
 		}
+		e.Summary = e.Sentence.String()
 		switch undo, done := w.undos[rec.UndoneBy]; {
 		case done:
 			e.UndoneAt, e.UndoneBy = &undo.At, w.people[undo.Actor.UserID]

@@ -11,45 +11,55 @@ import (
 	"gatehouse/app/home"
 )
 
-// summary is one sentence about an entry, from its action and names; it tells no values.
-func (w *entryWords) summary(e activity.Record) string {
-	name := "“" + w.subjects[e.SubjectID] + "”"
-	if w.subjects[e.SubjectID] == "" {
-		name = "a " + e.SubjectType + " that is gone"
+// sentences are what a person reads about an entry, by its action; the empty one stands for every other. They tell no
+// values. They are keys of the catalogues of other languages.
+var sentences = map[string]string{
+	"":                "Changed {name}.",
+	"thing.create":    "Added {name}.",
+	"thing.update":    "Changed {fields} of {name}.",
+	"thing.retype":    "Changed the type of {name}.",
+	"thing.move":      "Moved {name}.",
+	"thing.split":     "Moved a part of {name}.",
+	"thing.tags":      "Changed the tags of {name}.",
+	"thing.minimum":   "Changed the minimum stock of {name}.",
+	"purchase.create": "Noted how {name} was bought.",
+	"purchase.update": "Changed how {name} was bought.",
+	actionUndo:        "Undid a change of {name}.",
+	"place.create":    "Made the place {name}.",
+}
+
+// Sentence is one sentence about an entry, in parts, so that it can be said in another language: the English text, and
+// what its placeholders {name} and {fields} stand for.
+type Sentence struct {
+	Text string
+	// Name is what it was about, Type of which kind that is. What is gone has no name.
+	Name, Type string
+	// Fields are the changed fields.
+	Fields []string
+}
+
+func (w *entryWords) sentence(e activity.Record) Sentence {
+	s := Sentence{Text: sentences[e.Action], Name: w.subjects[e.SubjectID], Type: e.SubjectType}
+	if s.Text == "" {
+		s.Text = sentences[""]
 	}
-	switch e.Action {
-	case "thing.create":
-		return "Added " + name + "."
-	case "thing.update":
-		return "Changed " + fieldList(e) + " of " + name + "."
-	case "thing.retype":
-		return "Changed the type of " + name + "."
-	case "thing.move":
-		return "Moved " + name + "."
-	case "thing.split":
-		return "Moved a part of " + name + "."
-	case "thing.tags":
-		return "Changed the tags of " + name + "."
-	case "thing.minimum":
-		return "Changed the minimum stock of " + name + "."
-	case "purchase.create":
-		return "Noted how " + name + " was bought."
-	case "purchase.update":
-		return "Changed how " + name + " was bought."
-	case actionUndo:
-		return "Undid a change of " + name + "."
-	case "place.create":
-		return "Made the place " + name + "."
+	for _, c := range e.Changes {
+		s.Fields = append(s.Fields, fieldWord(c.Field))
 	}
-	return "Changed " + name + " (" + e.Action + ")."
+	return s
+}
+
+// String is the sentence in English.
+func (s Sentence) String() string {
+	name := "“" + s.Name + "”"
+	if s.Name == "" {
+		name = "a " + s.Type + " that is gone"
+	}
+	return strings.NewReplacer("{name}", name, "{fields}", fieldList(s.Fields)).Replace(s.Text)
 }
 
 // fieldList names the changed fields as in "the name and notes".
-func fieldList(e activity.Record) string {
-	var names []string
-	for _, c := range e.Changes {
-		names = append(names, fieldWord(c.Field))
-	}
+func fieldList(names []string) string {
 	switch n := len(names); {
 	case n == 0:
 		return "something"

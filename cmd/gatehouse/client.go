@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"gatehouse/app"
 )
@@ -56,7 +57,6 @@ type clientAddCmd struct {
 	TOSURI          string   `name:"tos-uri" help:"Its terms of service, https."`
 	PolicyURI       string   `name:"policy-uri" help:"Its privacy policy, https."`
 	Contact         []string `help:"Whom to ask about it; may be repeated."`
-	Scope           string   `help:"Scopes that it says it wants; people choose what it may do."`
 	SoftwareID      string   `name:"software-id" help:"Id of the software."`
 	SoftwareVersion string   `name:"software-version" help:"Version of the software."`
 }
@@ -64,7 +64,7 @@ type clientAddCmd struct {
 // Run enters a client.
 func (c clientAddCmd) Run(e *env) error {
 	n := app.NewClient{Name: c.Name, RedirectURIs: c.RedirectURI, Confidential: c.Confidential, JWKSURI: c.JWKSURI, RequirePushed: c.RequirePAR,
-		DPoPBound: c.DPoP, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, Contacts: c.Contact, Scope: c.Scope,
+		DPoPBound: c.DPoP, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI, Contacts: c.Contact, Scope: strings.Join(c.Scope, " "),
 		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion,
 		Machine: c.Machine, Asserted: c.IDJAG, Devices: c.DeviceGrant}
 	if c.Machine != (c.ActsFor != "") {

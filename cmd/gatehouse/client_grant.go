@@ -10,7 +10,7 @@ import (
 // grantFlags say for whom a client acts, and what it may do there.
 type grantFlags struct {
 	ActsFor  string   `name:"acts-for" help:"E-mail address of the person that a machine acts for."`
-	Scope    []string `help:"What it may do, as home:read; may be repeated."`
+	Scope    []string `help:"What a machine may do, or what another client says it wants, as home:read; may be repeated."`
 	Location []string `help:"Id or name of a location of that person where it may act; may be repeated."`
 }
 

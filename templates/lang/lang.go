@@ -83,9 +83,9 @@ func Of(ctx context.Context) *Language {
 func T(ctx context.Context, text string, pairs ...any) string {
 	l := Of(ctx)
 	if e, ok := l.entries[text]; ok && e.text != "" {
-		return fill(e.text, pairs)
+		return l.fill(e.text, pairs)
 	}
-	return fill(text, pairs)
+	return fill(text, pairs, plain)
 }
 
 // N is the text for a count: one is the English text for 1, other the one for any other number and the catalogue's key.
@@ -96,39 +96,58 @@ func N(ctx context.Context, n int, one, other string, pairs ...any) string {
 	if e, ok := l.entries[other]; ok && e.forms != nil {
 		form := plural.Cardinal.MatchPlural(l.tag, max(n, -n), 0, 0, 0, 0)
 		if text, ok := e.forms[form]; ok {
-			return fill(text, pairs)
+			return l.fill(text, pairs)
 		}
-		return fill(e.forms[plural.Other], pairs)
+		return l.fill(e.forms[plural.Other], pairs)
 	}
 	if n == 1 {
-		return fill(one, pairs)
+		return fill(one, pairs, plain)
 	}
-	return fill(other, pairs)
+	return fill(other, pairs, plain)
 }
 
 // Text marks a text that is translated later, when it is shown: it returns the text as it is.
 func Text(text string) string { return text }
 
+// fill replaces the placeholders of a translation. In a language that is written from right to left every word put in is
+// isolated, since it may be written the other way and would carry the words beside it along.
+func (l *Language) fill(text string, pairs []any) string {
+	if l.Dir == "rtl" {
+		return fill(text, pairs, isolated)
+	}
+	return fill(text, pairs, plain)
+}
+
 // fill replaces the placeholders of a text. Values are not looked into again.
-func fill(text string, pairs []any) string {
+func fill(text string, pairs []any, word func(string) string) string {
 	if len(pairs) == 0 || !strings.Contains(text, "{") {
 		return text
 	}
 	replace := make([]string, 0, len(pairs))
 	for i := 0; i+1 < len(pairs); i += 2 {
-		replace = append(replace, "{"+fmt.Sprint(pairs[i])+"}", value(pairs[i+1]))
+		replace = append(replace, "{"+fmt.Sprint(pairs[i])+"}", value(pairs[i+1], word))
 	}
 	return strings.NewReplacer(replace...).Replace(text)
 }
 
-func value(v any) string {
+func plain(word string) string { return word }
+
+// isolated puts a word between the signs FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
+func isolated(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "\u2068" + word + "\u2069"
+}
+
+func value(v any, word func(string) string) string {
 	switch v := v.(type) {
 	case string:
-		return v
+		return word(v)
 	case int:
 		return strconv.Itoa(v)
 	}
-	return fmt.Sprint(v)
+	return word(fmt.Sprint(v))
 }
 
 // file is a catalogue as it is written.
