@@ -16,6 +16,7 @@ type Client struct {
 	Host         string     `json:"host,omitempty"`
 	RedirectURIs []string   `json:"redirect_uris"`
 	Connections  int        `json:"connections"`
+	PendingAt    *time.Time `json:"pending_at,omitempty"`
 	BlockedAt    *time.Time `json:"blocked_at,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	LastSeenAt   time.Time  `json:"last_seen_at"`
@@ -30,7 +31,7 @@ func (a *Admin) Clients(ctx context.Context) ([]Client, error) {
 	out := make([]Client, len(list))
 	for i, c := range list {
 		out[i] = Client{ID: c.ID, Kind: c.Kind, Name: c.Name, Host: c.Host, RedirectURIs: c.RedirectURIs, Connections: c.Connections,
-			BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt}
+			PendingAt: c.PendingAt, BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt}
 	}
 	return out, nil
 }

@@ -59,7 +59,7 @@ func (a *App) open(ctx context.Context) error {
 		PublicURL: a.set.publicURL, OAuthOn: a.set.oauthOn, OAuth: a.oauth, Located: a.located, Tools: toolCatalog, Accounts: a.accounts, Homes: a.homes,
 		Things: a.inventory, Connections: a.connections, Activity: a.inventory, Attempts: attempts{a.handshakes, a.connections, a.accounts}, Observer: observer{a.recorder}, Limiter: a.limiter,
 		People:   web.People{Persons: a.accounts, Members: a.homes, Invitations: a.invitations, Upstream: a.upstream, Letters: letters{a.core}},
-		Stopping: a.stop, Clients: a.clients, Audit: a.audit, Issuers: a.issuers, Log: a.log, Now: a.now, Rand: a.rand,
+		Stopping: a.stop, Clients: a.clients, Policies: a.policies, ClientSettings: a.settings, Logos: a.logos, Audit: a.audit, Issuers: a.issuers, Log: a.log, Now: a.now, Rand: a.rand,
 	})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (a *App) newEndpoint() (*endpoint.Endpoint, error) {
 	var e *endpoint.Endpoint
 	set, err := tools.New(tools.Deps{
 		Inventory: a.inventory, Limiter: a.limiter, CursorKey: cursorKey, Rand: a.rand,
-		ScopeDenied: func(_ context.Context, scopes string) error { return e.ScopeRefusal(scopes) },
+		ScopeDenied: func(ctx context.Context, scopes string) error { return e.ScopeRefusal(ctx, scopes) },
 		StepUp:      a.stepUp(func(scopes string, demand oauth.StepUp) error { return e.StepUpRefusal(scopes, demand) }),
 	})
 	if err != nil {

@@ -20,7 +20,9 @@ import (
 	"gatehouse/app/inventory"
 	"gatehouse/app/invitation"
 	"gatehouse/app/limit"
+	"gatehouse/app/logo"
 	"gatehouse/app/mail"
+	"gatehouse/app/policy"
 	"gatehouse/app/sealing"
 	"gatehouse/app/trust"
 	"gatehouse/app/upstream"
@@ -47,6 +49,9 @@ type core struct {
 	inventory   *inventory.Service
 	limiter     *limit.Limiter
 	handshakes  *handshake.Service
+	policies    *policy.Service
+	settings    *connection.ClientSettings
+	logos       *logo.Service
 	recorder    *handshake.Recorder
 	invitations *invitation.Service
 	upstream    *upstream.Service
@@ -114,6 +119,7 @@ func (c *core) build(ctx context.Context) error {
 	c.audit = audit.New(audit.Config{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log, Keep: c.set.AuditKeep})
 	c.handshakes = &handshake.Service{Store: c.db, Now: c.now}
 	c.recorder = handshake.NewRecorder(handshake.Options{Store: c.db, Now: c.now, Rand: c.rand, Log: c.log})
+	c.buildPolicies()
 	if c.oauth, err = c.newOAuth(sealer); err != nil {
 		return err
 	}
@@ -164,6 +170,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.logos = logo.New(logo.Config{Store: c.db, Fetch: fetcher, Now: c.now, Allowed: c.hostAllowed})
 	deviceKey, err := c.derive("device codes")
 	if err != nil {
 		return nil, err
@@ -172,6 +179,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	s, err := oauth.New(oauth.Config{
 		Issuer: issuer, Resources: []oauth.Resource{c.homeResource(issuer)},
 		DynamicRegistration: c.set.DynamicRegistration, ClientDocuments: c.set.ClientDocuments,
+		Policy: c.policies.OAuth, Limit: c.limitClient,
 		DetailTypes:      []oauth.DetailType{toolDetails()},
 		SigningAlgorithm: c.set.SigningAlgorithm, Fetch: fetcher, Sealer: sealer,
 		OpenID: true, ACRValues: account.Strengths(),
@@ -183,7 +191,7 @@ func (c *core) newOAuth(sealer oauth.Sealer) (*oauth.Server, error) {
 	return s, nil
 }
 
-func (c *core) documentFetcher() (oauth.DocumentFetcher, error) {
+func (c *core) documentFetcher() (*fetch.Client, error) {
 	f, err := fetch.NewForDocuments(fetch.Config{Allow: c.set.allow, CAFile: c.set.FetchCAFile}, c.set.publicURL)
 	if err != nil {
 		return nil, fmt.Errorf("GATEHOUSE_FETCH_CA_FILE: %w", err)

@@ -81,6 +81,8 @@ var mayImport = map[string][]string{
 	"app/connection":  {"app/home", "app/toolgrant", "oauth"},
 	"app/doctor":      {},
 	"app/fetch":       {"oauth"},
+	"app/policy":      {"oauth"},
+	"app/logo":        {},
 	"app/invitation":  {"app/account", "app/home"},
 	"app/upstream":    {"app/account", "app/invitation"},
 	"app/mail":        {"templates/lang"},

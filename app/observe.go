@@ -32,6 +32,9 @@ func (a *App) identifyCaller(next echo.HandlerFunc) echo.HandlerFunc {
 
 // observeOAuth takes the steps of the protocol's library.
 func (c *core) observeOAuth(ctx context.Context, s oauth.Step) {
+	if c.observeClient(ctx, s) {
+		return
+	}
 	if s.Name == oauth.StepReuseDetected {
 		c.log.WarnContext(ctx, "an old refresh token was used again; its installation was ended", "client", s.ClientID, "user", s.UserID,
 			"connection", s.ConnectionID)

@@ -33,7 +33,7 @@ func (d *DB) ListKnownClients(ctx context.Context, now time.Time) ([]connection.
 func knownClient(c *oauth.Client, connections int) connection.KnownClient {
 	k := connection.KnownClient{
 		ID: c.ID, Kind: string(c.Kind), Name: c.Name, Host: c.Host, Public: c.Public(), RedirectURIs: slices.Clone(c.RedirectURIs),
-		BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt, Connections: connections,
+		PendingAt: c.PendingAt, BlockedAt: c.BlockedAt, CreatedAt: c.CreatedAt, LastSeenAt: c.LastSeenAt, Connections: connections,
 		SoftwareID: c.SoftwareID, SoftwareVersion: c.SoftwareVersion, ClientURI: c.ClientURI, TOSURI: c.TOSURI, PolicyURI: c.PolicyURI,
 		Scope: c.Scope, ApplicationType: c.ApplicationType, Contacts: c.Contacts, AuthMethods: c.AuthMethods, GrantTypes: c.GrantTypes,
 		JWKSURI: c.JWKSURI, HasKeys: c.JWKS != nil, RequirePushed: c.RequirePushed, DPoPBound: c.DPoPBound,

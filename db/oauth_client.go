@@ -37,7 +37,7 @@ type clientMetadata struct {
 }
 
 const clientColumns = `id, kind, name, host, secret_hash, metadata, document_etag, document_digest, document_fetched_at,
-	document_fresh_until, blocked_at, created_at, last_seen_at`
+	document_fresh_until, blocked_at, created_at, last_seen_at, registration_hash, pending_at, settings, changes`
 
 // readClient are the columns of a client that saving does not touch, too.
 const readClient = clientColumns + `, device_grant`
@@ -71,13 +71,18 @@ func scanClient(row scanner) (*oauth.Client, error) {
 	var metadata string
 	var etag *string
 	var digest []byte
-	var fetched, fresh, blocked *Timestamp
+	var fetched, fresh, blocked, pending *Timestamp
 	var created, seen Timestamp
-	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Host, &c.SecretHash, &metadata, &etag, &digest, &fetched, &fresh, &blocked, &created, &seen, &c.DeviceGrant)
+	var settings, changes string
+	err := row.Scan(&c.ID, &c.Kind, &c.Name, &c.Host, &c.SecretHash, &metadata, &etag, &digest, &fetched, &fresh, &blocked, &created, &seen,
+		&c.RegistrationHash, &pending, &settings, &changes, &c.DeviceGrant)
 	if err != nil {
 		return nil, err
 	}
-	c.BlockedAt, c.CreatedAt, c.LastSeenAt = blocked.ptr(), created.T, seen.T
+	c.BlockedAt, c.PendingAt, c.CreatedAt, c.LastSeenAt = blocked.ptr(), pending.ptr(), created.T, seen.T
+	if err := errors.Join(json.Unmarshal([]byte(settings), &c.Settings), json.Unmarshal([]byte(changes), &c.Changes)); err != nil {
+		return nil, fmt.Errorf("settings: %w", err)
+	}
 	if etag != nil && fetched != nil && fresh != nil {
 		c.Document = &oauth.DocumentState{ETag: *etag, Digest: digest, FetchedAt: fetched.T, FreshUntil: fresh.T}
 	}
@@ -108,31 +113,45 @@ func metadataOf(c *oauth.Client) clientMetadata {
 	}
 }
 
-// saveClient keeps the time of the first registration, and a block: a snapshot that was read before an administrator
+// saveClient keeps the time of the first registration, what only an administrator sets, and a block: a snapshot that was read before an administrator
 // blocked the client must not undo that when it is saved. Only SetClientBlocked lifts a block.
-const saveClient = `INSERT INTO clients (` + clientColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+const saveClient = `INSERT INTO clients (` + clientColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 	ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, host = excluded.host,
 	secret_hash = excluded.secret_hash, metadata = excluded.metadata, document_etag = excluded.document_etag,
 	document_digest = excluded.document_digest, document_fetched_at = excluded.document_fetched_at,
 	document_fresh_until = excluded.document_fresh_until, blocked_at = coalesce(excluded.blocked_at, clients.blocked_at),
-	last_seen_at = excluded.last_seen_at`
+	last_seen_at = excluded.last_seen_at, changes = excluded.changes`
 
 // SaveClient implements oauth.ClientStore. A block stays; see SetClientBlocked.
 func (d *DB) SaveClient(ctx context.Context, c *oauth.Client) error {
+	row, err := d.clientRow(c)
+	if err == nil {
+		_, err = d.exec(ctx, saveClient, row...)
+	}
+	return wrap("save client", err)
+}
+
+// clientRow are the values of clientColumns.
+func (d *DB) clientRow(c *oauth.Client) ([]any, error) {
 	metadata, err := json.Marshal(metadataOf(c))
 	if err != nil {
-		return fmt.Errorf("save client: %w", err)
+		return nil, err
+	}
+	settings, err := json.Marshal(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := changesText(c.Changes)
+	if err != nil {
+		return nil, err
 	}
 	var etag, digest, fetched, fresh any
 	if s := c.Document; s != nil {
 		etag, digest, fetched, fresh = cleanText(s.ETag), nullBytes(s.Digest), d.ts(s.FetchedAt), d.ts(s.FreshUntil)
 	}
-	_, err = d.exec(ctx, saveClient, c.ID, string(c.Kind), cleanText(c.Name), cleanText(c.Host), nullBytes(c.SecretHash), string(metadata),
-		etag, digest, fetched, fresh, d.tsPtr(c.BlockedAt), d.ts(c.CreatedAt), d.ts(c.LastSeenAt))
-	if err != nil {
-		return fmt.Errorf("save client: %w", err)
-	}
-	return nil
+	return []any{c.ID, string(c.Kind), cleanText(c.Name), cleanText(c.Host), nullBytes(c.SecretHash), string(metadata),
+		etag, digest, fetched, fresh, d.tsPtr(c.BlockedAt), d.ts(c.CreatedAt), d.ts(c.LastSeenAt),
+		nullBytes(c.RegistrationHash), d.tsPtr(c.PendingAt), string(settings), changes}, nil
 }
 
 // TouchClient implements oauth.ClientStore.
@@ -204,7 +223,11 @@ func (d *DB) SetClientBlocked(ctx context.Context, id string, at *time.Time) err
 
 // Clients lists all clients, the one seen last first.
 func (d *DB) Clients(ctx context.Context) ([]*oauth.Client, error) {
-	rows, err := d.query(ctx, `SELECT `+readClient+` FROM clients ORDER BY last_seen_at DESC, id`)
+	return d.clientsWhere(ctx, `true ORDER BY last_seen_at DESC, id`)
+}
+
+func (d *DB) clientsWhere(ctx context.Context, where string, args ...any) ([]*oauth.Client, error) {
+	rows, err := d.query(ctx, `SELECT `+readClient+` FROM clients WHERE `+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list clients: %w", err)
 	}

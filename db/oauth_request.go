@@ -25,12 +25,13 @@ func (d *DB) SaveRequest(ctx context.Context, r *oauth.AuthorizationRequest) err
 }
 
 const insertRequest = `INSERT INTO authorization_requests
-	(id_hash, parameters, client_id, pushed, created_at, expires_at, decided_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+	(id_hash, parameters, client_id, pushed, created_at, expires_at, decided_at, outcome, browser_hash)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 func (d *DB) requestRow(r *oauth.AuthorizationRequest, parameters string) []any {
 	return []any{
 		oauth.HashSecret(r.ID), parameters, cleanText(r.ClientID), r.Pushed, d.ts(r.CreatedAt), d.ts(r.ExpiresAt),
-		d.tsPtr(r.DecidedAt), emptyNull(r.Outcome),
+		d.tsPtr(r.DecidedAt), emptyNull(r.Outcome), nullBytes(r.BrowserHash),
 	}
 }
 
@@ -42,9 +43,9 @@ func (d *DB) Request(ctx context.Context, id string) (*oauth.AuthorizationReques
 	var created, expires Timestamp
 	var decided *Timestamp
 	var outcome *string
-	err := d.queryRow(ctx, `SELECT parameters, client_id, pushed, created_at, expires_at, decided_at, outcome, decided_by, answer_sealed
+	err := d.queryRow(ctx, `SELECT parameters, client_id, pushed, created_at, expires_at, decided_at, outcome, decided_by, answer_sealed, browser_hash
 		FROM authorization_requests WHERE id_hash = ?`, []any{oauth.HashSecret(id)},
-		&parameters, &r.ClientID, &r.Pushed, &created, &expires, &decided, &outcome, &decidedBy, &r.AnswerSealed)
+		&parameters, &r.ClientID, &r.Pushed, &created, &expires, &decided, &outcome, &decidedBy, &r.AnswerSealed, &r.BrowserHash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"gatehouse/app/policy"
 	"gatehouse/db"
 	"gatehouse/db/dbtest"
 	"gatehouse/oauth"
@@ -353,6 +356,12 @@ func TestOAuthContract(t *testing.T) {
 					Stores:      oauth.Stores{Clients: d, Requests: d, Codes: d, Tokens: d, Keys: d, Proofs: d, Grants: d, Devices: d},
 					NewUser:     func(t *testing.T) string { return seed{t, d}.user("Ada") },
 					DisableUser: func(t *testing.T, id string) { seed{t, d}.disable(id) },
+					AddInitialToken: func(t *testing.T, hash []byte, uses int, expires time.Time) {
+						token := policy.Token{ID: uuid.NewString(), Name: "test", MaxUses: uses, CreatedAt: oauthtest.Start, ExpiresAt: &expires}
+						if err := d.InsertRegistrationToken(t.Context(), token, hash); err != nil {
+							t.Fatal(err)
+						}
+					},
 					Bar: func(t *testing.T, id string) {
 						if err := d.CloseConnection(t.Context(), "", id, oauth.EndedByUser, oauthtest.Start); err != nil {
 							t.Fatal(err)

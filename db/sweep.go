@@ -16,13 +16,14 @@ const (
 	keepProofs        = 5 * time.Minute // room for clocks of processes that differ
 	keepUnusedClients = 72 * time.Hour
 	keepPushed        = 15 * time.Minute // a reload may come while the opened request lives
+	keepLogos         = 24 * time.Hour
 	keepAccess        = 5 * time.Minute
 	keepAssertions    = 5 * time.Minute // longer than clocks may differ
 )
 
 // Swept counts what one sweep did.
 type Swept struct {
-	Requests, Codes, RefreshTokens, RevokedTokens, AccessTokens, Assertions, Pushed, Proofs, Devices, Clients int
+	Requests, Codes, RefreshTokens, RevokedTokens, AccessTokens, Assertions, Pushed, Proofs, Devices, Logos, Clients int
 	// Connections and Families were not deleted but marked as ended.
 	Connections, Families int
 }
@@ -44,6 +45,7 @@ func (d *DB) SweepOAuth(ctx context.Context, now time.Time) (Swept, error) {
 		{&s.Pushed, expired("pushed_requests", "id_hash"), now.Add(-keepPushed)},
 		{&s.Assertions, expired("client_assertions", "hash"), now.Add(-keepAssertions)},
 		{&s.Proofs, expired("used_proofs", "hash"), now.Add(-keepProofs)},
+		{&s.Logos, expired("client_logos", "client_id"), now.Add(-keepLogos)},
 		{&s.Devices, expired("device_requests", "hash"), now.Add(-keepRequests)},
 	}
 	for _, step := range steps {

@@ -87,7 +87,7 @@ func (s *Server) storeRequest(ctx context.Context, params url.Values) (*Authoriz
 	now := s.now()
 	request := &AuthorizationRequest{
 		ID: id, Parameters: known, ClientID: params.Get("client_id"),
-		CreatedAt: now, ExpiresAt: now.Add(requestLife),
+		CreatedAt: now, ExpiresAt: now.Add(requestLife), BrowserHash: browserHash(ctx),
 	}
 	if err := s.stores.Requests.SaveRequest(ctx, request); err != nil {
 		return nil, storeFailure("save authorization request", err)
@@ -140,6 +140,9 @@ func (s *Server) ResumeAuthorization(ctx context.Context, id string, who Resourc
 	if err == nil {
 		err = s.next(prompt, r, request, who)
 	}
+	if err == nil && prompt.Next == NextConsent && r.client.Kind == ClientDocument {
+		prompt.NewHost, err = s.isNewHost(ctx, r.client.Host)
+	}
 	if toClient := (*RedirectError)(nil); errors.As(err, &toClient) && !who.SignedIn() && toClient.Err.Code != "login_required" {
 		toClient.Untrusted = true
 	}
@@ -163,6 +166,9 @@ func (s *Server) loadRequest(ctx context.Context, id string) (*AuthorizationRequ
 	}
 	if err != nil {
 		return nil, storeFailure("read authorization request", err)
+	}
+	if e := s.checkBrowser(ctx, request); e != nil {
+		return nil, e
 	}
 	return request, nil
 }
@@ -202,6 +208,15 @@ func (s *Server) next(p *Prompt, r *checkedRequest, request *AuthorizationReques
 	p.ScopeAsked, p.Requested, p.Offered = r.scopeAsked, r.requested, r.offered()
 	p.Details, p.GrantAction, p.Grant = r.details, r.grantAction, r.grant
 	return nil
+}
+
+// isNewHost reports whether nobody ever connected a client from this host.
+func (s *Server) isNewHost(ctx context.Context, host string) (bool, error) {
+	seen, err := s.stores.Clients.HostHasConnection(ctx, host)
+	if err != nil {
+		return false, storeFailure("look for connections", err)
+	}
+	return !seen, nil
 }
 
 func isPrivateScheme(uri string) bool {

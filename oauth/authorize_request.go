@@ -69,6 +69,13 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 	if refused != nil {
 		return nil, refused
 	}
+	p, err := s.policy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refused := p.checkRedirectHost(client, redirectURI); refused != nil {
+		return nil, refused
+	}
 	if _, err := redirectLocation(redirectURI, nil); err != nil {
 		return nil, InvalidRequest("The redirect_uri cannot be used.").WithCheck("redirect_uri").WithCause(err)
 	}
@@ -77,7 +84,7 @@ func (s *Server) checkAuthorization(ctx context.Context, params url.Values, push
 		// An empty state is sent back like any other: it is the client's value, byte for byte.
 		r.state, r.hasState = states[0], true
 	}
-	if client.RequirePushed && !pushed {
+	if (client.RequirePushed || client.Settings.RequirePushed) && !pushed {
 		return nil, r.redirectError(InvalidRequest("This client must push its authorization requests.").WithCheck("request_uri"))
 	}
 	if refused := s.checkRest(ctx, r, params); refused != nil {
@@ -118,6 +125,9 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 		e := InvalidClient("The client is blocked.").WithCheck("client")
 		e.Status = 400
 		return nil, e
+	}
+	if client.PendingAt != nil {
+		return nil, UnauthorizedClient("The client waits for the administrator of this server.").WithCheck("client_pending")
 	}
 	return client, nil
 }

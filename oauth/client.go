@@ -68,10 +68,28 @@ type Client struct {
 	DeviceGrant bool
 	// Document is the state of the metadata document; nil for other kinds.
 	Document *DocumentState
+	// RegistrationHash is the SHA-256 of the registration access token (RFC 7592); nil when there is none.
+	RegistrationHash []byte
+	// PendingAt, when set, says since when a client that registered itself waits for an administrator.
+	PendingAt *time.Time
+	// Settings are an administrator's switches for this client.
+	Settings ClientSettings
+	// Changes says when members of the metadata changed last, by their names.
+	Changes map[string]time.Time
 	// BlockedAt, when set, shuts the client out.
 	BlockedAt  *time.Time
 	CreatedAt  time.Time
 	LastSeenAt time.Time
+}
+
+// ClientSettings are switches that an administrator sets for one client. The client's own metadata never changes them.
+type ClientSettings struct {
+	// KeepOnStale lets an installation live on when an old refresh token of it comes back: the token is refused and noted.
+	KeepOnStale bool `json:"keep_on_stale,omitempty"`
+	// RequirePushed refuses authorization requests that were not pushed, whatever the client's metadata says.
+	RequirePushed bool `json:"require_pushed,omitempty"`
+	// PerMinute is how many requests the client may send to the endpoints that it authenticates at; zero means the default.
+	PerMinute int `json:"per_minute,omitempty"`
 }
 
 // DocumentState is the caching state of a client ID metadata document.
@@ -102,8 +120,8 @@ const (
 type ClientStore interface {
 	// Client returns the client with this id, or ErrNotFound.
 	Client(ctx context.Context, id string) (*Client, error)
-	// SaveClient inserts the client or replaces the row with its id. CreatedAt and DeviceGrant of an existing row stay; a
-	// new row has DeviceGrant off.
+	// SaveClient inserts the client or replaces the row with its id. CreatedAt, DeviceGrant, RegistrationHash, PendingAt and
+	// Settings of an existing row stay; a new row has DeviceGrant off.
 	SaveClient(ctx context.Context, c *Client) error
 	// AllowDevices switches the device grant of a client. ErrNotFound when there is no such client.
 	AllowDevices(ctx context.Context, id string, allow bool) error
@@ -117,4 +135,5 @@ type ClientStore interface {
 	UseAssertion(ctx context.Context, hash []byte, expires time.Time) error
 	// DeleteUnusedClients removes dynamic and document clients created before the time that never had a connection.
 	DeleteUnusedClients(ctx context.Context, before time.Time) (int, error)
+	ManagementStore
 }

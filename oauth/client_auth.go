@@ -48,6 +48,9 @@ func (s *Server) AuthenticateClient(ctx context.Context, in ClientAuthentication
 func (s *Server) proveClient(ctx context.Context, in ClientAuthentication, find findClient) (*Client, string, error) {
 	c, method, err := s.authenticateClient(ctx, in, find)
 	if err == nil {
+		err = s.limitClient(ctx, c)
+	}
+	if err == nil {
 		s.touchClient(ctx, c)
 		return c, method, nil
 	}

@@ -1,8 +1,8 @@
 package oauth
 
 // Finding clients, and fetching those whose id is the URL of their metadata document:
-// draft-ietf-oauth-client-id-metadata-document §5, §5.1 (errors), §5.2 (caching), §8.3 (changes). Left out: logos.
-// Keys are in client_keys.go.
+// draft-ietf-oauth-client-id-metadata-document §5, §5.1 (errors), §5.2 (caching), §8.3 (changes).
+// Keys are in client_keys.go; logos are the embedding program's (§8.8).
 
 import (
 	"bytes"
@@ -78,11 +78,18 @@ func (s *Server) findClient(ctx context.Context, id string, fetch bool) (*Client
 	if known == nil && !isDocumentID(id) {
 		return nil, unknownClient()
 	}
-	if !s.cfg.ClientDocuments {
+	p, err := s.policy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !p.ClientDocuments {
 		return nil, InvalidClient("Client metadata documents are switched off. Register the client instead.").WithCheck("client")
 	}
 	if fault := documentURLFault(id); fault != "" {
 		return nil, InvalidClient(fault).WithCheck("client_id")
+	}
+	if e := p.checkDocumentHost(id); e != nil {
+		return nil, e
 	}
 	now := s.now()
 	switch {
@@ -167,10 +174,14 @@ func (s *Server) refreshDocument(ctx context.Context, id string) (*Client, error
 	step := Step{Name: StepDocument, ClientID: id, OK: true}
 	step.Detail = fmt.Sprintf("%s, %d ms", statusText(answer), s.cfg.Now().Sub(begun).Milliseconds())
 	var c *Client
+	var changed []string
 	if err == nil {
 		c, err = s.readDocument(id, old, answer)
 	}
 	if err == nil {
+		if changed = documentChanges(old, c); old != nil {
+			c.Changes = markChanges(old.Changes, changed, s.now())
+		}
 		err = s.saveDocument(ctx, c)
 	}
 	if err != nil {
@@ -181,11 +192,19 @@ func (s *Server) refreshDocument(ctx context.Context, id string) (*Client, error
 		s.observe(ctx, step)
 		return nil, err
 	}
-	if changed := documentChanges(old, c); len(changed) > 0 {
+	if len(changed) > 0 {
 		step.Detail += ", changed: " + strings.Join(changed, ", ")
 	}
 	s.observe(ctx, step)
+	s.observeChanged(ctx, c, changed)
 	return c, nil
+}
+
+// observeChanged tells of changes that matter to people who approved the client (§8.3).
+func (s *Server) observeChanged(ctx context.Context, c *Client, changed []string) {
+	if len(changed) > 0 {
+		s.observe(ctx, Step{Name: StepClientChanged, OK: true, ClientID: c.ID, Detail: strings.Join(changed, ", ")})
+	}
 }
 
 func statusText(answer *FetchedDocument) string {
@@ -280,7 +299,7 @@ func (s *Server) saveDocument(ctx context.Context, c *Client) error {
 		return err
 	}
 	if current != nil {
-		c.CreatedAt, c.LastSeenAt = current.CreatedAt, current.LastSeenAt
+		c.CreatedAt, c.LastSeenAt, c.Settings = current.CreatedAt, current.LastSeenAt, current.Settings
 	}
 	if err := s.stores.Clients.SaveClient(ctx, c); err != nil {
 		return TemporarilyUnavailable(fmt.Errorf("save client document: %w", err)).WithCheck("store")

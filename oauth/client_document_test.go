@@ -91,8 +91,18 @@ func TestLookupDocument(t *testing.T) {
 		if c.Name != "Other" || !slices.Equal(saved.RedirectURIs, []string{"https://app.example/new"}) || !saved.CreatedAt.Equal(created) {
 			t.Errorf("client %+v, saved %+v", c, saved)
 		}
-		if step := lab.steps.last(t); !step.OK || step.Detail != "status 200, 0 ms, changed: redirect_uris, client_name, logo_uri" {
+		steps := lab.steps.list
+		if step := steps[len(steps)-2]; !step.OK || step.Detail != "status 200, 0 ms, changed: redirect_uris, client_name, logo_uri" {
 			t.Errorf("step %+v", step)
+		}
+		if step := lab.steps.last(t); step.Name != StepClientChanged || step.ClientID != docURL || step.Detail != "redirect_uris, client_name, logo_uri" {
+			t.Errorf("step %+v", step)
+		}
+		if got := saved.ChangedSince(created); !slices.Equal(got, []string{"client_name", "logo_uri", "redirect_uris"}) {
+			t.Errorf("changed since the first sight: %v", got)
+		}
+		if got := saved.ChangedSince(lab.clock.Now()); got != nil {
+			t.Errorf("changed since now: %v", got)
 		}
 		lab.clock.advance(5 * time.Minute)
 		lab.find(t)

@@ -24,6 +24,8 @@ type AuthorizationRequest struct {
 	ExpiresAt time.Time
 	// DecidedAt is set by the one decision.
 	DecidedAt *time.Time
+	// BrowserHash is the SHA-256 of what names the browser it belongs to; nil as long as it belongs to none.
+	BrowserHash []byte
 	// Outcome is OutcomeAllowed or OutcomeDenied once decided.
 	Outcome string
 	// DecidedBy is the sign-in that allowed the request, and AnswerSealed its answer, encrypted under a key derived from ID.
@@ -176,6 +178,9 @@ type RequestStore interface {
 	SaveRequest(ctx context.Context, r *AuthorizationRequest) error
 	// Request returns the request with this id, or ErrNotFound. Expired rows are returned too.
 	Request(ctx context.Context, id string) (*AuthorizationRequest, error)
+	// BindRequest gives a request that belongs to no browser to one, by one conditional UPDATE. ErrConflict when it belongs
+	// to another by then or is not there.
+	BindRequest(ctx context.Context, id string, browserHash []byte) error
 	// DecideRequest marks the request decided and, when code is not nil, stores the code: one transaction, one winner.
 	// With the code's SignIn and AnswerSealed it notes who allowed it and the answer. A request decided before gives ErrUsed, a code whose sign-in has ended ErrEnded; both change nothing.
 	DecideRequest(ctx context.Context, id, outcome string, at time.Time, code *AuthorizationCode) error

@@ -74,6 +74,8 @@ type Prompt struct {
 	// Verified says that the client proved control of Client.Host or was entered by an administrator.
 	Verified bool
 	Resource *Resource
+	// NewHost says that nobody on this server ever connected a client whose document is at Client.Host.
+	NewHost bool
 	// ScopeAsked reports whether the client asked for scopes of this resource; Requested are the known ones it asked for.
 	ScopeAsked bool
 	Requested  []string

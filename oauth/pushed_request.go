@@ -1,7 +1,7 @@
 package oauth
 
 // Pushed authorization requests: RFC 9126 §2 (request), §2.2 (answer), §4 (use at the authorization endpoint), §6
-// (require_pushed_authorization_requests).
+// (require_pushed_authorization_requests); RFC 9449 §10.1 (proof with the push).
 //
 // The client authenticates and every check of the authorization endpoint runs at the push. The browser then brings the
 // reference alone. The first browser to bring it opens the request: a stored authorization request takes its place,
@@ -61,6 +61,9 @@ func (s *Server) push(ctx context.Context, form url.Values, auth ClientAuthentic
 	}
 	parameters := knownParameters(form)
 	parameters["client_id"] = []string{client.ID}
+	if e := s.bindPushed(ctx, parameters, auth.Proof); e != nil {
+		return nil, client.ID, e
+	}
 	if _, err := s.checkAuthorization(ctx, parameters, true, false); err != nil {
 		return nil, client.ID, directError(err)
 	}
@@ -74,6 +77,30 @@ func (s *Server) push(ctx context.Context, form url.Values, auth ClientAuthentic
 		return nil, client.ID, storeFailure("save pushed request", err)
 	}
 	return &PushedResponse{RequestURI: pushedURN + id, ExpiresIn: int64(pushedLife / time.Second)}, client.ID, nil
+}
+
+// bindPushed binds the code to the key of a proof that comes with the push, as dpop_jkt would (RFC 9449 §10.1). The two
+// must agree.
+func (s *Server) bindPushed(ctx context.Context, parameters map[string][]string, r ProofRequest) *Error {
+	if len(r.Headers) == 0 {
+		return nil
+	}
+	p, e := s.checkProof(r)
+	if e != nil {
+		return e
+	}
+	stated := parameters["dpop_jkt"]
+	if len(stated) > 1 {
+		return nil // refused with the other parameters that appear twice
+	}
+	if len(stated) == 1 && stated[0] != "" && stated[0] != p.thumbprint {
+		return badProof("The key of the DPoP proof is not the one that dpop_jkt names.", "jkt")
+	}
+	if e := s.useProof(ctx, p); e != nil {
+		return e
+	}
+	parameters["dpop_jkt"] = []string{p.thumbprint}
+	return nil
 }
 
 // directError is an error of the authorization endpoint for a client that is there itself.
@@ -156,7 +183,7 @@ func (s *Server) firstOpen(ctx context.Context, pushed *PushedRequest, signedIn 
 	}
 	request := &AuthorizationRequest{
 		ID: openedID(pushed.ID), Parameters: pushed.Parameters, ClientID: pushed.ClientID, Pushed: true,
-		CreatedAt: now, ExpiresAt: now.Add(requestLife),
+		CreatedAt: now, ExpiresAt: now.Add(requestLife), BrowserHash: browserHash(ctx),
 	}
 	err = s.stores.Requests.OpenPushedRequest(ctx, pushed.ID, now, request)
 	switch {

@@ -1,7 +1,7 @@
 package oauth
 
-// Dynamic client registration: RFC 7591 §2, §3. Left out: software statements (ignored, §3.1.1), initial access tokens,
-// management (RFC 7592; so no registration_access_token is returned).
+// Dynamic client registration: RFC 7591 §1.2 (initial access tokens), §2, §3. Left out: software statements (ignored,
+// §3.1.1). Management is in register_manage.go.
 
 import (
 	"context"
@@ -25,6 +25,9 @@ type Registration struct {
 	ClientSecret     string `json:"client_secret,omitempty"`
 	// ClientSecretExpiresAt is there exactly when ClientSecret is; 0 means never.
 	ClientSecretExpiresAt *int64 `json:"client_secret_expires_at,omitempty"`
+	// RegistrationAccessToken and RegistrationClientURI are there for clients that may manage their registration.
+	RegistrationAccessToken string `json:"registration_access_token,omitempty"`
+	RegistrationClientURI   string `json:"registration_client_uri,omitempty"`
 	// JWKS, JWKSURI and TokenEndpointAuthSigningAlg are there for clients with private_key_jwt.
 	JWKS                        json.RawMessage `json:"jwks,omitempty"`
 	JWKSURI                     string          `json:"jwks_uri,omitempty"`
@@ -52,7 +55,12 @@ type Registration struct {
 
 // Register registers a client from the JSON body of its request. Errors are *Error.
 func (s *Server) Register(ctx context.Context, body []byte) (*Registration, error) {
-	c, secret, err := s.register(ctx, body, false)
+	return s.RegisterWith(ctx, body, "")
+}
+
+// RegisterWith is Register with the initial access token that the request carries; it counts only where one is asked for.
+func (s *Server) RegisterWith(ctx context.Context, body []byte, initialToken string) (*Registration, error) {
+	c, secrets, err := s.register(ctx, body, initialToken)
 	if err != nil {
 		step := Step{Name: StepRegister, Check: "registration"}
 		if e := (*Error)(nil); errors.As(err, &e) {
@@ -63,62 +71,135 @@ func (s *Server) Register(ctx context.Context, body []byte) (*Registration, erro
 	}
 	s.observe(ctx, Step{Name: StepRegister, OK: true, ClientID: c.ID,
 		Detail: fmt.Sprintf("%s, %d redirect URIs, first to %s", c.AuthMethods[0], len(c.RedirectURIs), redirectHost(c.RedirectURIs[0]))})
-	return newRegistration(c, secret), nil
+	return s.manageable(newRegistration(c, secrets.client), secrets.manage), nil
 }
 
 // RegisterByAdmin registers a client that an administrator enters: the same checks, but neither the switch of
 // self-registration nor its ceiling holds. Errors are *Error.
 func (s *Server) RegisterByAdmin(ctx context.Context, body []byte) (*Registration, error) {
-	c, secret, err := s.register(ctx, body, true)
+	m, err := decodeMetadata(body)
+	if err != nil {
+		return nil, InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
+	}
+	c, err := s.parseClient(m, Policy{}, ClientRegistered)
 	if err != nil {
 		return nil, err
+	}
+	secret, err := s.identify(c)
+	if err != nil {
+		return nil, ServerError(fmt.Errorf("register client: %w", err))
+	}
+	c.Kind = ClientRegistered
+	if err := s.stores.Clients.SaveClient(ctx, c); err != nil {
+		return nil, TemporarilyUnavailable(fmt.Errorf("register client: %w", err)).WithCheck("store")
 	}
 	return newRegistration(c, secret), nil
 }
 
-// register checks in the order: switched on, metadata, ceiling; so that a client's developer hears of mistakes first.
-func (s *Server) register(ctx context.Context, body []byte, admin bool) (*Client, string, error) {
-	if !admin && !s.cfg.DynamicRegistration {
-		return nil, "", AccessDenied("Dynamic client registration is switched off.").WithCheck("registration")
+// registrationSecrets are what a registration hands out once.
+type registrationSecrets struct{ client, manage string }
+
+// register checks in the order: switched on, initial access token, metadata, ceiling; so that a client's developer hears
+// of mistakes first. The token's use is counted together with saving the client.
+func (s *Server) register(ctx context.Context, body []byte, initialToken string) (*Client, registrationSecrets, error) {
+	var secrets registrationSecrets
+	p, err := s.policy(ctx)
+	if err != nil {
+		return nil, secrets, err
+	}
+	initial, err := s.admitRegistration(ctx, p, initialToken)
+	if err != nil {
+		return nil, secrets, err
 	}
 	m, err := decodeMetadata(body)
 	if err != nil {
-		return nil, "", InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
+		return nil, secrets, InvalidClientMetadata("The body must be one JSON object in UTF-8 without repeated names.").WithCheck("body").WithCause(err)
 	}
-	c, err := s.readClient(m, admin)
+	c, err := s.parseClient(m, p, ClientDynamic)
 	if err != nil {
-		return nil, "", err
+		return nil, secrets, err
+	}
+	if err := s.checkCeiling(ctx); err != nil {
+		return nil, secrets, err
+	}
+	if secrets.client, err = s.identify(c); err == nil {
+		secrets.manage, c.RegistrationHash, err = newSecret(s.cfg.Rand, prefixManage)
+	}
+	if err != nil {
+		return nil, secrets, ServerError(fmt.Errorf("register client: %w", err))
+	}
+	if p.Registration == RegistrationApproval {
+		c.PendingAt = &c.CreatedAt
+	}
+	return c, secrets, s.saveRegistered(ctx, c, initial)
+}
+
+// admitRegistration lets a registration in under the policy. It gives the hash of the initial access token, if one is
+// asked for.
+func (s *Server) admitRegistration(ctx context.Context, p Policy, token string) ([]byte, error) {
+	switch p.Registration {
+	case RegistrationOpen, RegistrationApproval:
+		return nil, nil
+	case RegistrationToken:
+	default:
+		return nil, AccessDenied("Dynamic client registration is switched off.").WithCheck("registration")
+	}
+	if token == "" {
+		return nil, InvalidRegistrationToken("Registration needs an initial access token from the administrator of this server.")
+	}
+	hash := HashSecret(token)
+	err := s.stores.Clients.CheckInitialToken(ctx, hash, s.now())
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrEnded) {
+		return nil, spentInitialToken()
+	}
+	if err != nil {
+		return nil, storeFailure("look up initial access token", err)
+	}
+	return hash, nil
+}
+
+func spentInitialToken() *Error {
+	return InvalidRegistrationToken("The initial access token is unknown, has expired or is used up.")
+}
+
+func (s *Server) saveRegistered(ctx context.Context, c *Client, initial []byte) error {
+	var err error
+	if initial == nil {
+		err = s.stores.Clients.SaveClient(ctx, c)
+	} else if err = s.stores.Clients.RegisterClient(ctx, c, initial); errors.Is(err, ErrEnded) {
+		return spentInitialToken()
+	}
+	if err != nil {
+		return TemporarilyUnavailable(fmt.Errorf("register client: %w", err)).WithCheck("store")
+	}
+	return nil
+}
+
+// parseClient turns metadata into a client of the kind, all but its identity.
+func (s *Server) parseClient(m clientMetadata, p Policy, kind ClientKind) (*Client, error) {
+	c, err := s.readClient(m, kind == ClientRegistered)
+	if err != nil {
+		return nil, err
+	}
+	c.Kind = kind
+	if err := p.keepAllowedRedirects(c); err != nil {
+		return nil, err
 	}
 	if c.AuthMethods, err = s.registeredMethods(m); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if c.IDTokenAlgorithm != "" {
 		c.IDTokenAlgorithm = s.idTokenAlgorithm(c)
 	}
 	if err := checkDirect(c); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if c.AuthMethods[0] == AuthPrivateKeyJWT {
 		if err := m.takeKeys(c); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
-	if !admin {
-		if err := s.checkCeiling(ctx); err != nil {
-			return nil, "", err
-		}
-	}
-	secret, err := s.identify(c)
-	if err != nil {
-		return nil, "", ServerError(fmt.Errorf("register client: %w", err))
-	}
-	if admin {
-		c.Kind = ClientRegistered
-	}
-	if err := s.stores.Clients.SaveClient(ctx, c); err != nil {
-		return nil, "", TemporarilyUnavailable(fmt.Errorf("register client: %w", err)).WithCheck("store")
-	}
-	return c, secret, nil
+	return c, nil
 }
 
 // registeredMethods are the authentication methods of a registration. An omitted method means client_secret_basic

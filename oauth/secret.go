@@ -22,6 +22,8 @@ const (
 	prefixRefreshToken = "gtr_"
 	prefixClientSecret = "gts_"
 	prefixClientID     = "gc_"
+	prefixManage       = "gtm_"
+	prefixInitial      = "gti_"
 )
 
 const secretBytes = 32
@@ -34,6 +36,11 @@ func newSecret(rand io.Reader, prefix string) (secret string, hash []byte, err e
 	}
 	secret = prefix + value
 	return secret, HashSecret(secret), nil
+}
+
+// NewInitialToken makes an initial access token (RFC 7591 §1.2) and its hash.
+func NewInitialToken(rand io.Reader) (secret string, hash []byte, err error) {
+	return newSecret(rand, prefixInitial)
 }
 
 // newID makes an identifier that is not secret: 16 random bytes in base64url.

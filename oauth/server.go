@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -38,6 +39,10 @@ type Config struct {
 	// DynamicRegistration and ClientDocuments switch the two ways of self-registration.
 	DynamicRegistration bool
 	ClientDocuments     bool
+	// Policy, when set, says what holds for clients right now, in place of the two switches.
+	Policy func(ctx context.Context) (Policy, error)
+	// Limit, when set, counts a request that a client proved to have sent. perMinute is the client's own limit or zero.
+	Limit func(ctx context.Context, clientID string, perMinute int) error
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
 	// DetailTypes are the types of authorization details (RFC 9396). None switches them off.
@@ -112,16 +117,23 @@ const (
 	StepTokenGranted  = "token_granted" // by the client's own credentials or an assertion
 	StepTokenRevoked  = "token_revoked"
 	StepReuseDetected = "reuse_detected"
+	// StepStaleRefused is an old refresh token of a client whose installations live on (ClientSettings.KeepOnStale).
+	StepStaleRefused = "stale_token_refused"
+	// StepClientChanged is metadata of a client that changed; Detail names the members.
+	StepClientChanged = "client_changed"
+	StepClientDeleted = "client_deleted"
 )
 
 // Server decides; it knows neither HTTP handlers nor tables. It is safe for concurrent use and keeps no state that must
 // survive: any number of processes over one set of stores behave as one.
 type Server struct {
-	cfg      Config
-	stores   Stores
-	docs     *documents // in client_document.go: single flight and limits for metadata documents
-	keys     *keyring   // in keyring.go: the opened signing keys, reloaded when stale
-	verified *otter.Cache[[sha256.Size]byte, *verifiedToken]
+	cfg    Config
+	stores Stores
+	docs   *documents // in client_document.go: single flight and limits for metadata documents
+	keys   *keyring   // in keyring.go: the opened signing keys, reloaded when stale
+	// published is the policy that the metadata followed last.
+	published atomic.Pointer[Policy]
+	verified  *otter.Cache[[sha256.Size]byte, *verifiedToken]
 }
 
 // New makes a Server. It reports everything that is wrong with the configuration at once. It touches no store: call

@@ -53,7 +53,7 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 		return nil, grant, e
 	}
 	if isReuse(lineage, grant.resource) {
-		return nil, grant, s.reused(ctx, lineage)
+		return nil, grant, s.reused(ctx, client, lineage)
 	}
 	if e := narrow(grant, lineage, request.scope); e != nil {
 		return nil, grant, e
@@ -130,8 +130,17 @@ func isReuse(l *Lineage, resource *Resource) bool {
 	return l.Token.SuccessorHash != nil && (l.SuccessorUsed || resource.refreshGrace() == 0)
 }
 
-// reused ends the family (§4.3.1).
-func (s *Server) reused(ctx context.Context, l *Lineage) *Error {
+// reused ends the family (§4.3.1), unless an administrator has said for this client that its installations live on: some
+// programs share one stored token, and each of them uses what it has in memory.
+func (s *Server) reused(ctx context.Context, client *Client, l *Lineage) *Error {
+	if client.Settings.KeepOnStale {
+		s.observe(ctx, Step{
+			Name: StepStaleRefused, ClientID: l.Connection.ClientID, UserID: l.Connection.UserID,
+			ConnectionID: l.Connection.ID, Check: "refresh_reuse", Reason: "A refresh token was used again after its successor. It was refused, and nothing ended.",
+			Detail: "family " + l.Family.ID,
+		})
+		return InvalidGrant("The refresh token was used before. Use the one that was issued last.").WithCheck("refresh_reuse")
+	}
 	ctx, cancel := finish(ctx)
 	defer cancel()
 	ended, err := s.stores.Tokens.EndFamily(ctx, l.Family.ID, EndedByReuse, s.now())
@@ -258,7 +267,7 @@ func (s *Server) overtaken(ctx context.Context, client *Client, resource *Resour
 		return "", storeFailure("rotate refresh token", errors.New("conflict, but no successor"))
 	}
 	if isReuse(l, resource) {
-		return "", s.reused(ctx, l)
+		return "", s.reused(ctx, client, l)
 	}
 	return s.successorAgain(ctx, resource, l, presented)
 }

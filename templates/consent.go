@@ -29,6 +29,13 @@ type ConsentView struct {
 	Located   bool
 	Locations []ChoiceView
 	Expiries  []ChoiceView
+	// NewHost says that nobody here connected an app of this host before.
+	NewHost bool
+	// Logo is where the app's logo is; empty for none.
+	Logo string
+	// Changed is what the app says differently about itself since ChangedSince, when the person last approved it.
+	Changed      []string
+	ChangedSince TimeView
 	// Tools are the single tools to choose from; none leaves the choice out. ToolsOpen unfolds it: the app asks for these
 	// tools alone, or something about them is wrong.
 	Tools     []ChoiceView

@@ -184,6 +184,7 @@ func samples() []sample {
 		both("thing_bare", Thing, ThingView{Shell: titled("Lamp", ""), Code: "7K3\u2011QM2", Facts: []FactView{{Label: "Where", Text: "Home › Unplaced"}, {Label: "Quantity", Text: "1"}}}),
 		both("consent", Consent, newConsent),
 		both("consent_again", Consent, againConsent),
+		both("consent_changed", Consent, changedConsent()),
 		both("decided", Decided, DecidedView{Shell: titled("You have already decided", ""), Allowed: true}),
 		both("leave", Leave, LeaveView{Shell: titled("You denied this", ""), Host: "localhost", URL: "http://localhost:7780/callback?error=access_denied", Denied: true}),
 		both("error", Error, ErrorView{Shell: titled("This app is not known here", ""), What: "Nothing was connected.",
@@ -206,4 +207,11 @@ func samples() []sample {
 			Refresh: "/settings/connect", Watch: "/settings/connect?watch=1#attempts"}),
 		both("account", Account, account),
 	}, slices.Concat(adminSamples(), moreAdminSamples(), peopleSamples(), factorSamples(), grantSamples())...)
+}
+
+// changedConsent is the consent page for a document whose words changed, of a host that nobody knows.
+func changedConsent() ConsentView {
+	v := againConsent
+	v.NewHost, v.Logo, v.Changed, v.ChangedSince = true, "/authorize/req-1/logo", []string{"its name", "where answers go"}, at("3 days ago")
+	return v
 }

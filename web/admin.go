@@ -25,6 +25,7 @@ var adminSections = []struct{ path, label string }{
 	{adminAddressPath, lang.Text("E-mail addresses")},
 	{adminProvidersPath, lang.Text("Providers")},
 	{adminAttemptsPath, lang.Text("Attempts")},
+	{adminPoliciesPath, lang.Text("Policies")},
 	{adminKeysPath, lang.Text("Keys")},
 	{adminAuditPath, lang.Text("Audit")},
 	{adminPath + "/issuers", lang.Text("Issuers")},

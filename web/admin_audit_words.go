@@ -14,6 +14,7 @@ var auditNouns = []struct{ value, label string }{
 	{"person", lang.Text("All about people")},
 	{"client", lang.Text("All about clients")},
 	{"connection", lang.Text("All about connections")},
+	{"policy", lang.Text("All about policies")},
 	{"issuer", lang.Text("All about issuers")},
 	{"key", lang.Text("All about keys")},
 	{"identity", lang.Text("All about identities")},
@@ -74,6 +75,14 @@ var auditWords = map[string]string{
 	audit.IssuerAdded:               lang.Text("Issuer trusted"),
 	audit.IssuerRemoved:             lang.Text("Issuer trusted no more"),
 	audit.PersonLinked:              lang.Text("Person linked to an issuer by their address"),
+	audit.ClientApproved:            lang.Text("Client approved"),
+	audit.ClientRefused:             lang.Text("Client refused"),
+	audit.ClientChanged:             lang.Text("Client changed what it says about itself"),
+	audit.ClientSettingsChanged:     lang.Text("Settings of a client changed"),
+	audit.PolicyChanged:             lang.Text("Policies changed"),
+	audit.PolicyReset:               lang.Text("Policies reset"),
+	audit.RegistrationTokenAdded:    lang.Text("Registration token made"),
+	audit.RegistrationTokenRevoked:  lang.Text("Registration token revoked"),
 }
 
 func auditActionWords(ctx context.Context, action string) string {
@@ -85,6 +94,7 @@ func auditActionWords(ctx context.Context, action string) string {
 
 // auditFacts are the names of facts in words.
 var auditFacts = map[string]string{
+	"changed": lang.Text("Changed"), "registration": lang.Text("Registration"), "settings": lang.Text("Settings"),
 	"name": lang.Text("Name"), "email": lang.Text("E-mail"), "reason": lang.Text("Reason"), "key": lang.Text("Key"),
 	"administrator": lang.Text("Administrator"), "installation": lang.Text("Installation"), "client": lang.Text("Client"),
 	"connections": lang.Text("Connections"), "provider": lang.Text("Provider"), "issuer": lang.Text("Issuer"), "role": lang.Text("Role"),

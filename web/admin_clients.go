@@ -121,6 +121,9 @@ func (h *Handlers) AdminClient(c echo.Context) error {
 		{Path: pathWith(adminAttemptsPath, "client", k.ID), Label: lang.T(ctx, "Attempts")},
 		{Path: pathWith(adminAuditPath, "client", k.ID), Label: lang.T(ctx, "Audit")},
 	}
+	if err := h.addClientSettings(ctx, visitOf(c), &view, k.ID); err != nil {
+		return err
+	}
 	return render(c, http.StatusOK, templates.AdminDetail(view))
 }
 

@@ -23,6 +23,9 @@ func (h *Handlers) Authorize(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := h.beginInBrowser(c); err != nil {
+		return err
+	}
 	signedIn := visitOf(c).signedIn()
 	request, err := h.oauth.BeginAuthorization(c.Request().Context(), params, signedIn)
 	if err != nil {
@@ -69,6 +72,9 @@ func (h *Handlers) Consent(c echo.Context) error {
 func (h *Handlers) resume(c echo.Context, id string) (*oauth.Prompt, error) {
 	if id = parseRequestID(id); id == "" {
 		return nil, oauth.InvalidRequest("The authorization request is unknown. Start again from the app.").WithCheck("request")
+	}
+	if err := h.ensureBrowser(c); err != nil {
+		return nil, err
 	}
 	who, err := h.owner(c)
 	if err != nil {

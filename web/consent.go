@@ -41,6 +41,10 @@ func (h *Handlers) consentView(c echo.Context, p *oauth.Prompt, person account.P
 		Located:  h.located(p.Resource.URI) && slices.ContainsFunc(p.Offered, func(o oauth.OfferedScope) bool { return !p.Resource.IsIdentity(o.Name) }),
 		Expiries: h.expiryChoicesFor(ctx, existing),
 		Existing: h.existingView(ctx, existing, p),
+		NewHost:  p.NewHost, Logo: logoPath(p),
+	}
+	if existing != nil {
+		view.Changed, view.ChangedSince = changedWords(ctx, p.Client.ChangedSince(existing.UpdatedAt)), h.timeView(ctx, existing.UpdatedAt)
 	}
 	tools, err := h.consentTools(p, existing)
 	if err != nil {

@@ -73,6 +73,18 @@ func protocolPage(e *oauth.Error) *PageError {
 // explain adds the likely cause and what to do, by the check that refused.
 func explain(p *PageError, e *oauth.Error) {
 	switch {
+	case e.Check == "client_pending":
+		p.Title, p.What = lang.Text("This app waits for your administrator"), lang.Text("Nothing was connected yet.")
+		p.Why = lang.Text("The app registered itself, and an administrator of this server has to approve it before anybody can use it.")
+		p.Advice = []string{lang.Text("Ask your administrator to approve the app."), lang.Text("Then start the connection again from the app.")}
+	case e.Check == "host_blocked":
+		p.Title, p.What = lang.Text("This app is not allowed here"), lang.Text("Nothing was connected.")
+		p.Why = lang.Text("Your administrator decides which hosts apps may come from and send answers to. This one is not among them.")
+		p.Advice = []string{lang.Text("If you need the app, ask your administrator to allow its host.")}
+	case e.Check == "browser":
+		p.Title, p.What = lang.Text("This request was begun in another browser"), lang.Text("Nothing was connected, and nothing of the request is shown here.")
+		p.Why = lang.Text("A request can be decided only in the browser that the app opened.")
+		p.Advice = []string{lang.Text("Start the connection again from the app, in the browser that you want to use.")}
 	case e.Check == "request":
 		p.Title, p.What = lang.Text("This request is over"), lang.Text("The app's request is unknown or has expired.")
 		p.Why, p.Advice = lang.Text("A request waits ten minutes for your answer."), []string{lang.Text("Start the connection again from the app.")}

@@ -25,6 +25,7 @@ import (
 	"gatehouse/app/connection"
 	"gatehouse/app/home"
 	"gatehouse/app/limit"
+	"gatehouse/app/policy"
 	"gatehouse/app/trust"
 	"gatehouse/oauth"
 	"gatehouse/oauth/oauthtest"
@@ -49,6 +50,9 @@ type site struct {
 	audit       *fakeAudit
 	clients     *fakeClients
 	steps       *[]oauth.Step
+	policies    *policy.Service
+	logos       *fakeLogos
+	documents   *fakeDocuments
 	log         *bytes.Buffer
 	handler     http.Handler
 }
@@ -68,10 +72,24 @@ func newSite(t *testing.T, options ...option) *site {
 	s.accounts = &fakeAccounts{now: s.clock.Now, password: map[string]string{email: password, "bob@example.org": password, adminEmail: password}, sessions: map[string]*account.Session{}}
 	s.memory.AddUser("user " + email)
 	s.memory.AddUser("user bob@example.org")
+	s.policies = policy.New(policy.Config{Store: &fakePolicy{memory: s.memory}, Now: s.clock.Now, Rand: rand.Reader, Defaults: policy.Policy{Registration: oauth.RegistrationOpen}})
+	s.logos, s.documents = &fakeLogos{}, &fakeDocuments{byURL: map[string]string{}}
+	deps.Policies, deps.Logos = s.policies, s.logos
+	deps.ClientSettings = &connection.ClientSettings{Store: clientStore{s.memory}, Now: s.clock.Now}
+	limiter := limit.New(limit.Config{Now: s.clock.Now})
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
-		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
-		DeviceKey: []byte("device key"),
+		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), DeviceKey: []byte("device key"), Policy: s.policies.OAuth, Fetch: s.documents, Limit: func(ctx context.Context, id string, perMinute int) error {
+			spec := limit.OAuthClient
+			if perMinute > 0 {
+				spec.Budget = perMinute
+			}
+			r, err := limiter.Take(ctx, spec, id)
+			if err == nil && !r.Allowed {
+				return oauth.SlowDown(r.Reset)
+			}
+			return err
+		}, Sealer: oauthtest.NewSealer("test"), Now: s.clock.Now, Rand: rand.Reader,
 		Observe: func(_ context.Context, step oauth.Step) {
 			observing.Lock()
 			defer observing.Unlock()
@@ -102,7 +120,7 @@ func newSite(t *testing.T, options ...option) *site {
 	if deps.Attempts == nil {
 		deps.Attempts = fakeAttempts{at: s.clock.Now()}
 	}
-	deps.Observer, deps.Limiter = s.events, limit.New(limit.Config{Now: s.clock.Now})
+	deps.Observer, deps.Limiter = s.events, limiter
 	deps.Log, deps.Now, deps.Rand = slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})), s.clock.Now, rand.Reader
 	handlers, err := web.New(deps)
 	if err != nil {

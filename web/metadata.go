@@ -25,22 +25,14 @@ func newDocument(body []byte) document {
 	return document{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// documents are the published documents. They depend on the configuration alone, so they are encoded once.
+// documents are the published documents that depend on the configuration alone, so they are encoded once. Those of the
+// authorization server follow the policies and are encoded for each request.
 type documents struct {
-	server    document
-	openID    document
 	resources map[string]document // by path after the well-known prefix
 }
 
 func newDocuments(server *oauth.Server) (*documents, error) {
 	d := &documents{resources: map[string]document{}}
-	var err error
-	if d.server, err = encodeDocument(server.Metadata()); err != nil {
-		return nil, err
-	}
-	if d.openID, err = encodeDocument(server.OpenIDConfiguration()); err != nil {
-		return nil, err
-	}
 	for i, r := range server.Resources() {
 		metadata, _ := server.ResourceMetadata(r.URI)
 		doc, err := encodeDocument(metadata)
@@ -70,13 +62,13 @@ func encodeDocument(v any) (document, error) {
 // ServerMetadata serves RFC 8414.
 func (h *Handlers) ServerMetadata(c echo.Context) error {
 	h.note(c, Event{Step: StepServerMetadata, OK: true})
-	return sendDocument(c, h.documents.server)
+	return encodeAndSend(c, h.oauth.CurrentMetadata(c.Request().Context()))
 }
 
 // OpenIDConfiguration serves the same under OpenID Connect's name.
 func (h *Handlers) OpenIDConfiguration(c echo.Context) error {
 	h.note(c, Event{Step: StepServerMetadata, OK: true, Detail: "openid-configuration"})
-	return sendDocument(c, h.documents.openID)
+	return encodeAndSend(c, h.oauth.CurrentOpenIDConfiguration(c.Request().Context()))
 }
 
 // ResourceMetadata serves RFC 9728: the well-known path, then the resource's own path.
@@ -102,6 +94,14 @@ func (h *Handlers) JWKS(c echo.Context) error {
 // NoDocument answers for all other well-known paths. A document of another path in their place would make strict clients
 // stop on the issuer.
 func (h *Handlers) NoDocument(echo.Context) error { return echo.ErrNotFound }
+
+func encodeAndSend(c echo.Context, v any) error {
+	d, err := encodeDocument(v)
+	if err != nil {
+		return err
+	}
+	return sendDocument(c, d)
+}
 
 func sendDocument(c echo.Context, d document) error {
 	header := c.Response().Header()

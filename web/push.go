@@ -6,6 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"gatehouse/app/limit"
+	"gatehouse/oauth"
 )
 
 // PushAuthorization is the pushed authorization request endpoint (RFC 9126 §2).
@@ -17,6 +18,7 @@ func (h *Handlers) PushAuthorization(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	in.auth.Proof = oauth.ProofRequest{Headers: c.Request().Header.Values("DPoP"), Method: c.Request().Method, URL: h.url + c.Path()}
 	pushed, err := h.oauth.PushAuthorization(c.Request().Context(), in.form, in.auth)
 	if err != nil {
 		return h.countClientFailure(c, in.auth.ClientID, err)

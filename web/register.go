@@ -26,7 +26,11 @@ func (h *Handlers) RegisterClient(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	registration, err := h.oauth.Register(c.Request().Context(), body)
+	token, err := bearerToken(c)
+	if err != nil {
+		return err
+	}
+	registration, err := h.oauth.RegisterWith(c.Request().Context(), body, token)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,9 @@ var notices = map[string]string{
 	"others":           lang.Text("Everything else is signed out; connections and personal tokens ended."),
 	"token":            lang.Text("This form made its token already. If you did not see it, revoke it and make another."),
 	"issuer_removed":   lang.Text("The issuer is trusted no more, and what stood on its assertions ended."),
+	"policies":         lang.Text("The policies hold from the next request."),
+	"approved":         lang.Text("People can connect the app now."),
+	"refused":          lang.Text("The app is blocked."),
 }
 
 // see sends the browser to another page of ours by GET.

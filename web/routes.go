@@ -70,6 +70,7 @@ func (h *Handlers) oauthRoutes() []Route {
 		{Page, oauth.PathDevice, h.DevicePage, h.EnterDeviceCode},
 		{Page, deviceDecisionPath, h.SeeDevice, h.DecideDevice},
 		{ClientPage, "/authorize/:request", h.Consent, nil},
+		{ClientPage, "/authorize/:request/logo", h.ClientLogo, nil},
 		{ClientPage, "/authorize/:request/decision", h.SeeConsent, h.Decide},
 	}
 }
@@ -130,6 +131,7 @@ func (h *Handlers) fileRoutes() []Route {
 
 // Register adds all routes. OAuth endpoints are left out while OAuth is off; they answer 404 then.
 func (h *Handlers) Register(e *echo.Echo) {
+	h.registerManagement(e)
 	for _, r := range h.Routes() {
 		handler := h.dispatch(r)
 		e.Any(r.Path, handler)

@@ -64,6 +64,7 @@ func visitOf(c echo.Context) *visit {
 func (h *Handlers) openPage(c echo.Context, handler echo.HandlerFunc) error {
 	v := &visit{}
 	c.Set(visitKey, v)
+	h.nameBrowser(c)
 	if cookie, err := c.Cookie(h.sessionCookie()); err == nil {
 		session, err := h.accounts.SessionBySecret(c.Request().Context(), cookie.Value)
 		switch {

@@ -19,6 +19,7 @@ const adminOncePath = adminPath + "/once"
 const (
 	onceResetLink = "reset"
 	onceClient    = "client"
+	onceRegister  = "register"
 )
 
 // shownOnce is what the page shows.
@@ -63,6 +64,11 @@ func (h *Handlers) AdminOnce(c echo.Context) error {
 		view.Admin, view.Back = h.adminShell(c, lang.T(ctx, "The client's secret"), adminClientsPath), back(ctx, adminClientsPath, "Clients")
 		view.Text = lang.T(ctx, "Copy the secret of {name} now. It is not shown again.", "name", s.Name)
 		view.Values = []templates.SnippetView{{Title: "client_id", Text: s.ID}, {Title: "client_secret", Text: s.Secret}}
+	case onceRegister:
+		view.Admin, view.Back = h.adminShell(c, lang.T(ctx, "Registration token"), adminPoliciesPath), back(ctx, adminPoliciesPath, lang.Text("Policies"))
+		view.Text = lang.T(ctx, "Copy the token {name} now. It is not shown again.", "name", s.Name)
+		view.Values = []templates.SnippetView{{Title: lang.T(ctx, "Initial access token"), Text: s.Secret,
+			Where: lang.T(ctx, "An app sends it when it registers: Authorization: Bearer, then the token.")}}
 	default:
 		view.Admin, view.Back = h.adminShell(c, lang.T(ctx, "One-time link"), adminPeoplePath), back(ctx, adminPeoplePath, "People")
 		view.Text = lang.T(ctx, "Give this link to {name} now. It is not shown again.", "name", s.Name)

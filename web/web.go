@@ -41,9 +41,13 @@ type Deps struct {
 	Audit       Audit
 	Clients     ClientsAdmin
 	Issuers     Issuers
-	Observer    Observer
-	Limiter     Limiter
-	People      People
+	Policies    Policies
+	// ClientSettings are an administrator's switches for single clients, Logos the pictures of clients.
+	ClientSettings ClientSettings
+	Logos          Logos
+	Observer       Observer
+	Limiter        Limiter
+	People         People
 	// Stopping is closed when the program stops, so that streams end; nil when it never does.
 	Stopping <-chan struct{}
 	Log      *slog.Logger
@@ -67,6 +71,9 @@ type Handlers struct {
 	attempts    Attempts
 	audit       Audit
 	clients     ClientsAdmin
+	policies    Policies
+	settings    ClientSettings
+	logos       Logos
 	issuers     Issuers
 	observer    Observer
 	limiter     Limiter
@@ -83,7 +90,7 @@ type Handlers struct {
 // New makes the handlers.
 func New(d Deps) (*Handlers, error) {
 	if d.OAuth == nil || d.Located == nil || d.Accounts == nil || d.Homes == nil || d.Things == nil || d.Connections == nil ||
-		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Issuers == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
+		d.Activity == nil || d.Attempts == nil || d.Audit == nil || d.Clients == nil || d.Issuers == nil || d.Policies == nil || d.ClientSettings == nil || d.Logos == nil || d.Observer == nil || d.Limiter == nil || d.Log == nil || d.Now == nil || d.Rand == nil || !d.People.complete() {
 		return nil, errors.New("web: a dependency is missing")
 	}
 	public, err := url.Parse(d.PublicURL)
@@ -107,5 +114,6 @@ func New(d Deps) (*Handlers, error) {
 		located: d.Located, tools: d.Tools, accounts: d.Accounts, homes: d.Homes, things: d.Things, connections: d.Connections, activity: d.Activity, attempts: d.Attempts,
 		observer: d.Observer, limiter: d.Limiter, people: d.People, log: d.Log, now: d.Now, rand: d.Rand,
 		stopping: d.Stopping, audit: d.Audit, clients: d.Clients, issuers: d.Issuers, documents: documents, crossOrigin: crossOrigin,
+		policies: d.Policies, settings: d.ClientSettings, logos: d.Logos,
 	}, nil
 }

@@ -15,9 +15,11 @@ type KnownClient struct {
 	Host         string
 	Public       bool
 	RedirectURIs []string
-	BlockedAt    *time.Time
-	CreatedAt    time.Time
-	LastSeenAt   time.Time
+	// PendingAt, when set, says since when it waits for an administrator.
+	PendingAt  *time.Time
+	BlockedAt  *time.Time
+	CreatedAt  time.Time
+	LastSeenAt time.Time
 	// Connections is the number of live connections.
 	Connections int
 	// What the client says of itself; nothing of it is proven.

@@ -36,6 +36,11 @@ var (
 	// OAuthDevices is per client address: each call stores a row.
 	OAuthDevices = Spec{Name: "oauth_device", Budget: 60, Window: time.Minute}
 	OAuthPages   = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
+	// OAuthClient is per client, over all endpoints where it proves who it is. Hosted clients share one id among all their
+	// people, hence the room; an administrator can set another budget for one client.
+	OAuthClient = Spec{Name: "oauth_client", Budget: 6000, Window: time.Minute}
+	// OAuthManagement is per client address: what clients do with their registrations.
+	OAuthManagement = Spec{Name: "oauth_manage", Budget: 300, Window: time.Minute}
 	// OAuthClientFailures is per client and address: wrong client secrets.
 	OAuthClientFailures = Spec{Name: "oauth_client_failure", Budget: 30, Window: time.Minute}
 	// Registrations is one window for the whole installation, not per address: hosted clients share addresses.

@@ -14,7 +14,9 @@ type clientCmd struct {
 	List    clientListCmd    `cmd:"" help:"List clients."`
 	Add     clientAddCmd     `cmd:"" help:"Enter a client by hand and print its id, and its secret once."`
 	Grant   clientGrantCmd   `cmd:"" help:"Give a client access for a person, without a consent page: a machine, or one that brings assertions."`
-	Set     clientSetCmd     `cmd:"" help:"Change what a client may do."`
+	Set     clientSetCmd     `cmd:"" help:"Change what a client may do and the rules for it; what is not named stays."`
+	Approve clientApproveCmd `cmd:"" help:"Let people connect a client that waits for approval."`
+	Refuse  clientRefuseCmd  `cmd:"" help:"Block a client that waits for approval."`
 	Block   clientBlockCmd   `cmd:"" help:"Shut a client out."`
 	Unblock clientUnblockCmd `cmd:"" help:"Let a client in again."`
 	Delete  clientDeleteCmd  `cmd:"" help:"End a client's connections and forget it."`
@@ -32,9 +34,9 @@ func (clientListCmd) Run(e *env) error {
 		return e.print(list, func(w io.Writer) {
 			rows := make([][]any, len(list))
 			for i, c := range list {
-				rows[i] = []any{c.Name, c.Kind, c.Host, c.Connections, c.LastSeenAt, c.BlockedAt, c.ID}
+				rows[i] = []any{c.Name, c.Kind, c.Host, c.Connections, c.LastSeenAt, c.PendingAt, c.BlockedAt, c.ID}
 			}
-			table(w, "NAME\tKIND\tHOST\tCONNECTIONS\tLAST SEEN\tBLOCKED\tID", rows)
+			table(w, "NAME\tKIND\tHOST\tCONNECTIONS\tLAST SEEN\tWAITS SINCE\tBLOCKED\tID", rows)
 		})
 	})
 }

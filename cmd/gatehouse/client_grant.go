@@ -41,14 +41,30 @@ func (c clientGrantCmd) Run(e *env) error {
 }
 
 type clientSetCmd struct {
-	ID          string `arg:"" help:"Client id."`
-	DeviceGrant *bool  `name:"device-grant" negatable:"" help:"Let the client sign in devices without a browser: the person enters a code at /device."`
+	ID            string  `arg:"" help:"Client id."`
+	DeviceGrant   *bool   `name:"device-grant" negatable:"" help:"Let the client sign in devices without a browser: the person enters a code at /device."`
+	RequirePushed *string `enum:"on,off" help:"The client must push its authorization requests (RFC 9126): on or off."`
+	KeepOnStale   *string `enum:"on,off" help:"An old refresh token of the client is refused but ends nothing: on or off."`
+	PerMinute     *int    `help:"Requests a minute over all endpoints where the client proves itself; 0 for the default of 6000."`
 }
 
 // Run changes a client's switches.
 func (c clientSetCmd) Run(e *env) error {
-	if c.DeviceGrant == nil {
+	rules := app.ClientRules{RequirePushed: isOn(c.RequirePushed), KeepOnStale: isOn(c.KeepOnStale), PerMinute: c.PerMinute}
+	if c.DeviceGrant == nil && rules == (app.ClientRules{}) {
 		return &app.UsageError{Message: "nothing to set; see gatehouse client set --help"}
 	}
-	return e.with(func(a *app.Admin) error { return e.done(a.AllowDevices(e.ctx, c.ID, *c.DeviceGrant), "Set.") })
+	return e.with(func(a *app.Admin) error {
+		if rules != (app.ClientRules{}) {
+			if _, err := a.SetClient(e.ctx, c.ID, rules); err != nil {
+				return err
+			}
+		}
+		if c.DeviceGrant != nil {
+			if err := a.AllowDevices(e.ctx, c.ID, *c.DeviceGrant); err != nil {
+				return err
+			}
+		}
+		return e.done(nil, "Set.")
+	})
 }

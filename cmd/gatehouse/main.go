@@ -32,21 +32,23 @@ type cli struct {
 	app.Config `group:"settings"`
 	JSON       bool `name:"json" help:"Print JSON."`
 
-	Serve      serveCmd      `cmd:"" help:"Run the server."`
-	Migrate    migrateCmd    `cmd:"" help:"Bring the database up to date, or show where it stands."`
-	User       userCmd       `cmd:"" help:"People."`
-	Invite     inviteCmd     `cmd:"" help:"Invitations into locations."`
-	Provider   providerCmd   `cmd:"" help:"Servers at which people can sign in by OpenID Connect."`
-	Token      tokenCmd      `cmd:"" help:"Personal tokens."`
-	Connection connectionCmd `cmd:"" help:"Connections of AI apps."`
-	Client     clientCmd     `cmd:"" help:"OAuth clients."`
-	Issuer     issuerCmd     `cmd:"" help:"Identity providers whose assertions are accepted."`
-	Keys       keysCmd       `cmd:"" help:"Signing keys."`
-	Rewrap     rewrapCmd     `cmd:"" help:"Give the database another secret key."`
-	Handshake  handshakeCmd  `cmd:"" help:"Connection attempts, step by step."`
-	Audit      auditCmd      `cmd:"" help:"The record of what changed who may do what."`
-	Doctor     doctorCmd     `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Serve        serveCmd        `cmd:"" help:"Run the server."`
+	Migrate      migrateCmd      `cmd:"" help:"Bring the database up to date, or show where it stands."`
+	User         userCmd         `cmd:"" help:"People."`
+	Invite       inviteCmd       `cmd:"" help:"Invitations into locations."`
+	Provider     providerCmd     `cmd:"" help:"Servers at which people can sign in by OpenID Connect."`
+	Token        tokenCmd        `cmd:"" help:"Personal tokens."`
+	Connection   connectionCmd   `cmd:"" help:"Connections of AI apps."`
+	Client       clientCmd       `cmd:"" help:"OAuth clients."`
+	Issuer       issuerCmd       `cmd:"" help:"Identity providers whose assertions are accepted."`
+	Policy       policyCmd       `cmd:"" help:"What holds for clients: who may register, which hosts are trusted."`
+	Registration registrationCmd `cmd:"" help:"Tokens with which clients register, where the policy asks for one."`
+	Keys         keysCmd         `cmd:"" help:"Signing keys."`
+	Rewrap       rewrapCmd       `cmd:"" help:"Give the database another secret key."`
+	Handshake    handshakeCmd    `cmd:"" help:"Connection attempts, step by step."`
+	Audit        auditCmd        `cmd:"" help:"The record of what changed who may do what."`
+	Doctor       doctorCmd       `cmd:"" help:"Walk the way of AI apps to a server and say what would fail."`
+	Version      versionCmd      `cmd:"" help:"Print the version."`
 }
 
 // env is what commands work with.

@@ -24,6 +24,7 @@ func All() []Migration {
 	return []Migration{
 		people, oauth, inventory, handshake, clientAuth, proofs,
 		audit,
+		registration,
 		grants,
 		consent,
 		openID,

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,10 +41,14 @@ func (e *Endpoint) buildChallenge(code, description, scope string, more ...strin
 
 // ScopeRefusal is the 403 for an operation that needs more scopes than the caller holds: RFC 6750 §3.1 and MCP's scope
 // challenge. scope names all the scopes the operation needs at once (BR-3).
-func (e *Endpoint) ScopeRefusal(scope string) *mcp.HTTPRefusal {
+// A call with a bound token gets a DPoP challenge with the same error besides (RFC 9449 §7.1).
+func (e *Endpoint) ScopeRefusal(ctx context.Context, scope string) *mcp.HTTPRefusal {
 	const text = "This operation needs more permissions than the connection has."
 	h := http.Header{}
 	h.Set("WWW-Authenticate", e.buildChallenge("insufficient_scope", text, scope))
+	if cameBound(ctx) {
+		h.Add("WWW-Authenticate", `DPoP error="insufficient_scope", error_description="`+text+`", scope="`+oauth.CleanDescription(scope)+`", `+proofAlgorithms())
+	}
 	return &mcp.HTTPRefusal{Status: http.StatusForbidden, Header: h, Code: mcp.CodeInvalidRequest, Message: text}
 }
 

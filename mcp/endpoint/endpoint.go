@@ -125,7 +125,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e.observe(r, Event{Outcome: "accepted", Principal: principal})
 	principal.IP, principal.RequestID, principal.Via = e.cfg.Address(r), e.cfg.RequestID(w), "mcp"
-	e.cfg.Next.ServeHTTP(w, r.WithContext(home.WithPrincipal(r.Context(), principal)))
+	e.cfg.Next.ServeHTTP(w, r.WithContext(home.WithPrincipal(withScheme(r), principal)))
 }
 
 func (e *Endpoint) observe(r *http.Request, ev Event) {

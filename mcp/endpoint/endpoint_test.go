@@ -291,7 +291,7 @@ func TestWithoutOAuth(t *testing.T) {
 
 func TestScopeRefusal(t *testing.T) {
 	t.Parallel()
-	refusal := newWorld().ScopeRefusal("home:read home:write")
+	refusal := newWorld().ScopeRefusal(t.Context(), "home:read home:write")
 	challenge := refusal.Header.Get("WWW-Authenticate")
 	for _, want := range []string{`error="insufficient_scope"`, `scope="home:read home:write"`, `resource_metadata="`} {
 		if refusal.Status != http.StatusForbidden || !strings.HasPrefix(challenge, "Bearer ") || !strings.Contains(challenge, want) {

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -29,6 +30,21 @@ func (e *Endpoint) address(r *http.Request) string {
 	return e.cfg.Profile.Resource
 }
 
+func proofAlgorithms() string { return `algs="` + strings.Join(oauth.ProofAlgorithms(), " ") + `"` }
+
+type boundKey struct{}
+
+// withScheme is the context of a request that was let in, with how its token came.
+func withScheme(r *http.Request) context.Context {
+	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return context.WithValue(r.Context(), boundKey{}, strings.EqualFold(scheme, "DPoP"))
+}
+
+func cameBound(ctx context.Context) bool {
+	bound, _ := ctx.Value(boundKey{}).(bool)
+	return bound
+}
+
 // setChallenge sets the WWW-Authenticate values of a refusal. The Bearer challenge comes first, since some clients look
 // no further (BR-7); the error stands in the challenge of the scheme that was used. A DPoP challenge is added only for a
 // client that spoke of DPoP itself: the others find it in the metadata, and some read no more than one challenge.
@@ -39,7 +55,7 @@ func (e *Endpoint) setChallenge(w http.ResponseWriter, r *http.Request, code, de
 		h.Set("WWW-Authenticate", e.challenge(code, description))
 		return
 	}
-	proof := `DPoP algs="` + strings.Join(oauth.ProofAlgorithms(), " ") + `"`
+	proof := "DPoP " + proofAlgorithms()
 	if code != "" && strings.EqualFold(scheme, "DPoP") {
 		proof = `DPoP error="` + code + `", error_description="` + oauth.CleanDescription(description) + `", ` + strings.TrimPrefix(proof, "DPoP ")
 		code, description = "", ""

@@ -2,6 +2,7 @@ package oauthtest
 
 import (
 	"testing"
+	"time"
 
 	"gatehouse/oauth"
 )
@@ -13,6 +14,8 @@ type Fixture struct {
 	NewUser func(t *testing.T) string
 	// DisableUser takes the person's right to sign in.
 	DisableUser func(t *testing.T, id string)
+	// AddInitialToken makes an initial access token known by its hash; uses is how often it may be used.
+	AddInitialToken func(t *testing.T, hash []byte, uses int, expires time.Time)
 	// Bar ends a connection by hand, as the person or an administrator does.
 	Bar func(t *testing.T, connectionID string)
 }
@@ -22,6 +25,7 @@ type Fixture struct {
 func RunStoreTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 	t.Helper()
 	t.Run("clients", func(t *testing.T) { t.Parallel(); runClientTests(t, newFixture) })
+	t.Run("management", func(t *testing.T) { t.Parallel(); runManagementTests(t, newFixture) })
 	t.Run("requests", func(t *testing.T) { t.Parallel(); runRequestTests(t, newFixture) })
 	t.Run("codes", func(t *testing.T) { t.Parallel(); runCodeTests(t, newFixture) })
 	t.Run("consent", func(t *testing.T) { t.Parallel(); runConsentTests(t, newFixture) })

@@ -19,6 +19,9 @@ func newClient(id string, kind oauth.ClientKind) *oauth.Client {
 		TOSURI: "https://app.example/tos", PolicyURI: "https://app.example/policy", SoftwareID: "software",
 		SoftwareVersion: "1.2", DPoPBound: true, Contacts: []string{"a@app.example"}, JWKS: []byte(`{"keys":[{"kty":"EC"}]}`), JWKSURI: "https://app.example/jwks",
 		AssertionAlgorithm: "RS256", RequirePushed: true, IDTokenAlgorithm: "ES256", CreatedAt: Start, LastSeenAt: Start,
+		RegistrationHash: oauth.HashSecret("manage " + id), PendingAt: ptr(Start.Add(time.Second)),
+		Settings: oauth.ClientSettings{KeepOnStale: true, RequirePushed: true, PerMinute: 7},
+		Changes:  map[string]time.Time{"client_name": Start.Add(time.Minute)},
 	}
 	if kind == oauth.ClientDocument {
 		c.SecretHash, c.AuthMethods = nil, []string{oauth.AuthNone}

@@ -29,8 +29,9 @@ type Memory struct {
 	proofs      map[string]time.Time            // hash → expiry
 	devices     map[string]*oauth.DeviceRequest // by hash
 	issuers     map[string]oauth.TrustedIssuer
-	origins     map[string]string // family of a direct grant → grant type
-	barred      map[string]bool   // connections that ended by hand
+	origins     map[string]string        // family of a direct grant → grant type
+	barred      map[string]bool          // connections that ended by hand
+	initial     map[string]*initialToken // by hash
 	keys        []oauth.SigningKey
 	fail        error
 }
@@ -55,6 +56,7 @@ func NewMemory() *Memory {
 		issuers:     map[string]oauth.TrustedIssuer{},
 		origins:     map[string]string{},
 		barred:      map[string]bool{},
+		initial:     map[string]*initialToken{},
 	}
 }
 
@@ -188,7 +190,7 @@ func (m *Memory) DecideRequest(ctx context.Context, id, outcome string, at time.
 
 func copyRequest(r *oauth.AuthorizationRequest) *oauth.AuthorizationRequest {
 	c := *r
-	c.Parameters = copyParameters(r.Parameters)
+	c.Parameters, c.BrowserHash = copyParameters(r.Parameters), slices.Clone(r.BrowserHash)
 	return &c
 }
 
@@ -241,6 +243,7 @@ func (m *Memory) SaveClient(ctx context.Context, client *oauth.Client) error {
 	c.DeviceGrant = false
 	if old := m.clients[c.ID]; old != nil {
 		c.CreatedAt, c.DeviceGrant = old.CreatedAt, old.DeviceGrant
+		c.RegistrationHash, c.PendingAt, c.Settings = old.RegistrationHash, old.PendingAt, old.Settings
 	}
 	m.clients[c.ID] = c
 	return nil
@@ -331,6 +334,7 @@ func copyClient(client *oauth.Client) *oauth.Client {
 	c.ResponseTypes = slices.Clone(client.ResponseTypes)
 	c.Contacts = slices.Clone(client.Contacts)
 	c.JWKS = slices.Clone(client.JWKS)
+	c.RegistrationHash, c.Changes = slices.Clone(client.RegistrationHash), maps.Clone(client.Changes)
 	if client.Document != nil {
 		d := *client.Document
 		d.Digest = slices.Clone(d.Digest)

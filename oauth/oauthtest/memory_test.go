@@ -2,6 +2,7 @@ package oauthtest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -13,7 +14,8 @@ func TestMemoryStores(t *testing.T) {
 	oauthtest.RunStoreTests(t, func(*testing.T) oauthtest.Fixture {
 		m := oauthtest.NewMemory()
 		return oauthtest.Fixture{
-			Stores: m.Stores(),
+			AddInitialToken: func(_ *testing.T, hash []byte, uses int, expires time.Time) { m.AddInitialToken(hash, uses, expires) },
+			Stores:          m.Stores(),
 			NewUser: func(*testing.T) string {
 				id := uuid.NewString()
 				m.AddUser(id)
