@@ -102,9 +102,9 @@ const (
 	decideDevice = `UPDATE device_requests SET decided_at = ?, outcome = ?, user_id = ?, scopes = ?, terms = ?, connection_expires_at = ?
 		WHERE user_code_hash = ? AND decided_at IS NULL AND expires_at > ?`
 	hasUserCode = `SELECT EXISTS (SELECT 1 FROM device_requests WHERE user_code_hash = ?)`
-	// useDevice gives the columns of useCode.
+	// useDevice gives the columns of useCode; devices ask for neither details nor a grant.
 	useDevice = `UPDATE device_requests SET used_at = ?, family_id = ? WHERE hash = ? AND used_at IS NULL AND outcome = 'allowed'
-		RETURNING user_id, client_id, resource, scopes, terms, connection_expires_at,
+		RETURNING user_id, client_id, resource, scopes, terms, connection_expires_at, NULL, '', NULL,
 		(SELECT disabled_at IS NOT NULL FROM users WHERE users.id = device_requests.user_id)`
 	hasDevice = `SELECT EXISTS (SELECT 1 FROM device_requests WHERE hash = ?)`
 )
