@@ -224,7 +224,8 @@ func withRuntime(raw string) string {
 		return raw
 	}
 	q := u.Query()
-	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse"} {
+	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse",
+		"jit": "off"} {
 		if !q.Has(k) {
 			q.Set(k, v)
 		}
