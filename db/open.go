@@ -47,6 +47,7 @@ type DB struct {
 	path      string // of SQLite's file
 	now       func() time.Time
 	stmts     statements
+	texts     texts
 	log       *slog.Logger
 	touch     touches
 	tokenUses tokenUses
