@@ -22,5 +22,5 @@ func (c *core) newIssuers(own string) *trust.Service {
 
 // buildGrants makes what writes connections by an administrator's word.
 func (c *core) buildGrants() {
-	c.grants = &connection.Grants{Store: c.db, Write: c.oauth.GrantByAdmin, Located: c.located}
+	c.grants = &connection.Grants{Store: c.db, Write: c.oauth.GrantByAdmin, Located: c.located, Now: c.now}
 }

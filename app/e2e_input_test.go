@@ -290,7 +290,8 @@ func TestTokenEndpointInput(t *testing.T) {
 			{"code_verifier", c.Verifier + " ", "invalid_grant", 400}, {"code_verifier", strings.ToUpper(c.Verifier), "invalid_grant", 400}, {"code", "", "invalid_request", 400},
 			{"code", strings.ToUpper(code), "invalid_grant", 400}, {"code", code + "x", "invalid_grant", 400}, {"code", "' OR 1=1 --", "invalid_grant", 400}, {"code", "é\u202e", "invalid_grant", 400},
 			{"redirect_uri", callback + "/", "invalid_grant", 400}, {"grant_type", "", "invalid_request", 400}, {"grant_type", "AUTHORIZATION_CODE", "unsupported_grant_type", 400},
-			{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer", "unsupported_grant_type", 400}, {"grant_type", "implicit\u202e<b>", "unsupported_grant_type", 400},
+			{"grant_type", "urn:ietf:params:oauth:grant-type:saml2-bearer", "unsupported_grant_type", 400},
+			{"grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer", "unauthorized_client", 400}, {"grant_type", "implicit\u202e<b>", "unsupported_grant_type", 400},
 			{"client_id", "", "invalid_client", 401}, {"client_id", "gc_é", "invalid_client", 401}, {"client_id", "' OR 1=1 --", "invalid_client", 401}, {"client_secret", "guess", "invalid_client", 401},
 			{"client_assertion", "a.b.c", "invalid_client", 401}, {"resource", "x", "invalid_target", 400},
 		} {

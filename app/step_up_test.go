@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,12 @@ import (
 func strengthen(t *testing.T, d *db.DB, b *apptest.Browser, base string, at time.Time, amr ...string) {
 	t.Helper()
 	ctx := context.Background()
-	hash := oauth.HashSecret(b.Cookies(base)[0].Value)
+	cookies := b.Cookies(base)
+	signedIn := slices.IndexFunc(cookies, func(c *http.Cookie) bool { return c.Name == "gatehouse" })
+	if signedIn < 0 {
+		t.Fatal("nobody is signed in")
+	}
+	hash := oauth.HashSecret(cookies[signedIn].Value)
 	session, err := d.SessionByHash(ctx, hash, at, at.Add(-time.Hour))
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func (d *DB) FindKnownClients(ctx context.Context, f connection.ClientFilter, no
 	if !isText(f.Text) || !isText(f.Kind) {
 		return nil, nil
 	}
-	q := d.r(ctx).Table("clients").Select(clientColumns).Order("last_seen_at DESC, id").Limit(f.Limit).Offset(f.Offset)
+	q := d.r(ctx).Table("clients").Select(readClient).Order("last_seen_at DESC, id").Limit(f.Limit).Offset(f.Offset)
 	if f.Text != "" {
 		q = q.Where(`id = ? OR host = ? OR lower(name) LIKE ? ESCAPE '\'`, f.Text, strings.ToLower(f.Text), contains(f.Text))
 	}

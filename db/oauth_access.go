@@ -25,7 +25,7 @@ func (d *DB) SaveAccessToken(ctx context.Context, t *oauth.StoredToken) error {
 }
 
 // accessColumns are what a stored token says, with what its family and connection add.
-const accessColumns = `a.jti, a.scopes, a.narrowed, a.key_thumbprint, a.issued_at, a.expires_at, f.id, f.acr, f.auth_time, c.id, c.resource, a.details`
+const accessColumns = `a.jti, a.scopes, a.narrowed, a.key_thumbprint, a.issued_at, a.expires_at, f.id, f.acr, f.auth_time, c.id, c.resource, a.details, f.origin`
 
 const selectAccess = `SELECT c.user_id, c.client_id, ` + accessColumns + ` FROM access_tokens a
 	JOIN families f ON f.id = a.family_id JOIN connections c ON c.id = f.connection_id WHERE a.hash = ?`
@@ -37,17 +37,21 @@ type accessFacts struct {
 	issued, expires Timestamp
 	auth            *Timestamp
 	details         *string
+	origin          string
 }
 
 func (a *accessFacts) columns() []any {
 	t := &a.token
 	return []any{&t.ID, &a.scopes, &t.Narrowed, &t.KeyThumbprint, &a.issued, &a.expires, &t.FamilyID, &t.ACR, &a.auth, &t.ConnectionID, &t.Resource,
-		&a.details}
+		&a.details, &a.origin}
 }
 
 func (a *accessFacts) filled(userID, clientID string) *oauth.AccessToken {
 	t := a.token
 	t.Subject, t.ClientID, t.Scopes, t.IssuedAt, t.ExpiresAt = userID, clientID, splitWords(a.scopes), a.issued.T, a.expires.T
+	if a.origin == oauth.GrantClientCredentials {
+		t.Subject = oauth.ClientSubject(clientID)
+	}
 	t.AuthTime, t.Details, t.DetailsNarrowed = timeOf(a.auth), rawJSON(a.details), a.details != nil
 	return &t
 }

@@ -10,7 +10,7 @@ import (
 	"gatehouse/oauth"
 )
 
-const machineGrant = `SELECT c.id, c.user_id, c.scopes, c.expires_at, c.created_at, c.updated_at, f.id
+const machineGrant = `SELECT c.id, c.user_id, c.scopes, c.details, c.expires_at, c.created_at, c.updated_at, f.id
 	FROM connections c JOIN families f ON f.connection_id = c.id AND f.origin = 'client_credentials' AND f.ended_at IS NULL
 	JOIN users u ON u.id = c.user_id AND u.disabled_at IS NULL
 	WHERE c.client_id = ? AND c.resource = ? AND c.ended_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > ?)
@@ -24,22 +24,23 @@ func (d *DB) MachineGrant(ctx context.Context, clientID, resource string, at tim
 	g := oauth.DirectGrant{Connection: oauth.Connection{ClientID: clientID, Resource: resource}}
 	c := &g.Connection
 	var scopes string
+	var details *string
 	var created, updated Timestamp
 	var expires *Timestamp
-	err := d.queryRow(ctx, machineGrant, []any{clientID, resource, d.ts(at)}, &c.ID, &c.UserID, &scopes, &expires, &created, &updated, &g.FamilyID)
+	err := d.queryRow(ctx, machineGrant, []any{clientID, resource, d.ts(at)}, &c.ID, &c.UserID, &scopes, &details, &expires, &created, &updated, &g.FamilyID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, oauth.ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("find grant of client: %w", err)
 	}
-	c.Scopes, c.ExpiresAt, c.CreatedAt, c.UpdatedAt = splitWords(scopes), expires.ptr(), created.T, updated.T
+	c.Scopes, c.Details, c.ExpiresAt, c.CreatedAt, c.UpdatedAt = splitWords(scopes), rawJSON(details), expires.ptr(), created.T, updated.T
 	return &g, nil
 }
 
 // Statements of WriteGrant. Those from stApprove to stAddLocation stand where RedeemCode has them.
 const (
-	liveGrant = `SELECT id, scopes, expires_at, created_at, updated_at FROM connections
+	liveGrant = `SELECT id, scopes, details, expires_at, created_at, updated_at FROM connections
 		WHERE user_id = ? AND client_id = ? AND resource = ? AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`
 	lastBarred = `SELECT barred FROM connections WHERE user_id = ? AND client_id = ? AND resource = ? ORDER BY created_at DESC, id DESC LIMIT 1`
 	// grantFamilies puts the live family first.
@@ -122,11 +123,12 @@ func (d *DB) liveGrant(ctx context.Context, st []*sql.Stmt, g *oauth.NewGrant) (
 	a := &g.Approval
 	c := &oauth.Connection{UserID: a.UserID, ClientID: a.ClientID, Resource: a.Resource}
 	var scopes string
+	var details *string
 	var expires *Timestamp
 	var created, updated Timestamp
-	err := st[grLive].QueryRowContext(ctx, a.UserID, a.ClientID, a.Resource, d.ts(g.At)).Scan(&c.ID, &scopes, &expires, &created, &updated)
+	err := st[grLive].QueryRowContext(ctx, a.UserID, a.ClientID, a.Resource, d.ts(g.At)).Scan(&c.ID, &scopes, &details, &expires, &created, &updated)
 	if err == nil {
-		c.Scopes, c.ExpiresAt, c.CreatedAt, c.UpdatedAt = splitWords(scopes), expires.ptr(), created.T, updated.T
+		c.Scopes, c.Details, c.ExpiresAt, c.CreatedAt, c.UpdatedAt = splitWords(scopes), rawJSON(details), expires.ptr(), created.T, updated.T
 		return c, nil
 	}
 	if !errors.Is(err, sql.ErrNoRows) || g.Replace {
@@ -160,6 +162,10 @@ func (d *DB) approveGrant(ctx context.Context, st []*sql.Stmt, g *oauth.NewGrant
 	if len(a.Terms) > 0 {
 		terms := string(a.Terms)
 		row.terms = &terms
+	}
+	if len(a.Details) > 0 {
+		details := string(a.Details)
+		row.details = &details
 	}
 	if a.ExpiresAt != nil {
 		row.until = &Timestamp{T: *a.ExpiresAt}

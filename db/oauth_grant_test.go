@@ -19,7 +19,7 @@ func (s seed) device(userID, clientID string, now time.Time) []byte {
 		s.t.Fatal(err)
 	}
 	a := oauth.Approval{UserID: userID, ClientID: clientID, Resource: testResource, Scopes: []string{"home:read"}}
-	if err := s.d.DecideDevice(s.t.Context(), r.UserCodeHash, now, &a, ""); err != nil {
+	if err := s.d.DecideDevice(s.t.Context(), r.UserCodeHash, now, &a, oauth.ResourceOwner{UserID: userID}); err != nil {
 		s.t.Fatal(err)
 	}
 	return r.Hash
@@ -44,6 +44,16 @@ func TestMachineAtTheResource(t *testing.T) {
 		p, err := d.PrincipalByConnection(ctx, grant.Connection.ID, grant.FamilyID, "jti", clock.Now())
 		if err != nil || len(p.Locations) != 1 || p.Locations[0].LocationID != locations[0] || p.UserID != userID {
 			t.Fatalf("CC-1 the call's row: %+v, %v", p, err)
+		}
+		stored := &oauth.StoredToken{Hash: randomBytes(), ID: "jti", FamilyID: grant.FamilyID, Scopes: []string{"home:read"}, IssuedAt: clock.Now(), ExpiresAt: clock.Now().Add(time.Hour)}
+		if err := d.SaveAccessToken(ctx, stored); err != nil {
+			t.Fatal(err)
+		}
+		if at, err := d.AccessToken(ctx, stored.Hash); err != nil || at.Subject != oauth.ClientSubject(clientID) {
+			t.Errorf("CC-3 the subject of a token that is looked up: %+v, %v", at, err)
+		}
+		if p, at, err := d.PrincipalByAccessToken(ctx, stored.Hash, clock.Now()); err != nil || p.UserID != userID || at.Subject != oauth.ClientSubject(clientID) {
+			t.Errorf("CC-3 the call: %+v, %+v, %v", p, at, err)
 		}
 		// The sweep ends families without refresh tokens, but not those that never had one.
 		clock.Advance(30 * 24 * time.Hour)

@@ -127,9 +127,13 @@ func (s *Server) authorizationClient(ctx context.Context, id string, fetch bool)
 		return nil, e
 	}
 	if client.PendingAt != nil {
-		return nil, UnauthorizedClient("The client waits for the administrator of this server.").WithCheck("client_pending")
+		return nil, clientPending()
 	}
 	return client, nil
+}
+
+func clientPending() *Error {
+	return UnauthorizedClient("The client waits for the administrator of this server.").WithCheck("client_pending")
 }
 
 // checkRest checks what is reported to the redirect URI.

@@ -53,6 +53,10 @@ type DeviceRequest struct {
 	DecidedAt *time.Time
 	Outcome   string
 	Approval  Approval
+	// ACR, AMR and AuthTime say how strongly, how and when the person signed in who decided.
+	ACR      string
+	AMR      []string
+	AuthTime time.Time
 	// UsedAt is set when the tokens were fetched.
 	UsedAt *time.Time
 }
@@ -71,9 +75,9 @@ type DeviceStore interface {
 	// PollDevice notes a poll. One that came before NextPollAt gives early and raises the interval by step, for good. The
 	// next poll may come an interval less slack later.
 	PollDevice(ctx context.Context, hash []byte, at time.Time, step, slack time.Duration) (early bool, err error)
-	// DecideDevice stores the decision by one conditional UPDATE; approval is nil for a denial. A request decided before
-	// or expired gives ErrUsed, a sign-in that has ended ErrEnded.
-	DecideDevice(ctx context.Context, userCodeHash []byte, at time.Time, approval *Approval, signIn string) error
+	// DecideDevice stores the decision of a person by one conditional UPDATE; approval is nil for a denial. A request decided
+	// before or expired gives ErrUsed, a sign-in that has ended ErrEnded.
+	DecideDevice(ctx context.Context, userCodeHash []byte, at time.Time, approval *Approval, who ResourceOwner) error
 	// RedeemDevice is CodeStore.RedeemCode for an allowed request; CodeHash is its Hash.
 	RedeemDevice(ctx context.Context, r Redemption) (*Connection, error)
 }
@@ -120,8 +124,14 @@ func (s *Server) authorizeDevice(ctx context.Context, client *Client, form url.V
 	if client.BlockedAt != nil {
 		return nil, nil, InvalidClient("The client is blocked.").WithCheck("client")
 	}
+	if client.PendingAt != nil {
+		return nil, nil, clientPending()
+	}
 	if !s.devicesOn() || !client.DeviceGrant {
 		return nil, nil, UnauthorizedClient("The client may not use the device grant. An administrator can allow it.").WithCheck("grant_type")
+	}
+	if form.Get("authorization_details") != "" {
+		return nil, nil, InvalidAuthorizationDetails("Devices ask by scope alone; the person chooses the rest.").WithCheck("authorization_details")
 	}
 	scopes, err := parseScope(form.Get("scope"))
 	if err != nil {
@@ -249,6 +259,9 @@ func (s *Server) checkDevice(ctx context.Context, request *DeviceRequest) (*chec
 	if err != nil {
 		return nil, storeFailure("look up client", err)
 	}
+	if client.PendingAt != nil {
+		return nil, clientPending()
+	}
 	if client.BlockedAt != nil || !client.DeviceGrant {
 		return nil, UnauthorizedClient("The client may not use the device grant any more.").WithCheck("client")
 	}
@@ -256,7 +269,8 @@ func (s *Server) checkDevice(ctx context.Context, request *DeviceRequest) (*chec
 	if resource == nil {
 		return nil, InvalidTarget("The resource of this request is not served any more.").WithCheck("resource_gone")
 	}
-	return &checkedRequest{client: client, resource: resource, scopeAsked: len(request.Requested) > 0, requested: request.Requested}, nil
+	_, rest := resource.splitIdentity(request.Requested)
+	return &checkedRequest{client: client, resource: resource, scopeAsked: len(rest) > 0, requested: request.Requested}, nil
 }
 
 // PromptDevice says what to show a signed-in person who entered a user code. Whoever holds the code of somebody else's
@@ -276,9 +290,10 @@ func (s *Server) PromptDevice(ctx context.Context, typed string, who ResourceOwn
 	p.Client, p.Resource, p.Verified = r.client, r.resource, r.client.Kind != ClientDynamic
 	p.ScopeAsked, p.Requested = r.scopeAsked, r.requested
 	p.Offered = r.offered()
+	baseline := r.resource.baseline()
 	for i := range p.Offered {
-		o := &p.Offered[i] // not every scope of the resource is offered
-		o.Ticked = o.Ticked && slices.ContainsFunc(r.resource.Scopes, func(scope Scope) bool { return scope.Name == o.Name && scope.Baseline })
+		name := p.Offered[i].Name
+		p.Offered[i].Ticked = p.Offered[i].Ticked && (slices.Contains(baseline, name) || r.resource.IsIdentity(name))
 	}
 	s.observe(ctx, Step{Name: StepConsentShown, OK: true, ClientID: r.client.ID, RequestID: p.Correlation, UserID: who.UserID, Detail: "device"})
 	return p, nil
@@ -298,22 +313,17 @@ func (s *Server) DecideDevice(ctx context.Context, typed string, who ResourceOwn
 	if e != nil {
 		return e
 	}
-	var approval *Approval
+	approval, err := s.deviceApproval(r, who, d)
+	if err != nil {
+		return err
+	}
 	outcome := OutcomeDenied
-	if d.Allow {
+	if approval != nil {
 		outcome = OutcomeAllowed
-		approval = &Approval{UserID: who.UserID, ClientID: r.client.ID, Resource: r.resource.URI, Scopes: r.granted(d.Scopes),
-			Terms: d.Terms, ExpiresAt: d.ExpiresAt}
-		if len(approval.Scopes) == 0 {
-			return ErrNoScope
-		}
-		if d.ExpiresAt != nil && !d.ExpiresAt.After(s.now()) {
-			return InvalidRequest("The chosen end of the connection has passed.").WithCheck("expires_at")
-		}
 	}
 	ctx, cancel := finish(ctx)
 	defer cancel()
-	err := s.stores.Devices.DecideDevice(ctx, request.UserCodeHash, s.now(), approval, who.SignIn)
+	err = s.stores.Devices.DecideDevice(ctx, request.UserCodeHash, s.now(), approval, who)
 	switch {
 	case errors.Is(err, ErrUsed), errors.Is(err, ErrNotFound):
 		return errUserCode()
@@ -325,4 +335,24 @@ func (s *Server) DecideDevice(ctx context.Context, typed string, who ResourceOwn
 	s.observe(ctx, Step{Name: StepDecision, OK: true, ClientID: r.client.ID, RequestID: request.Correlation(), UserID: who.UserID,
 		Detail: outcome + ", device"})
 	return nil
+}
+
+// deviceApproval is what a decision allows; nil for a denial.
+func (s *Server) deviceApproval(r *checkedRequest, who ResourceOwner, d Decision) (*Approval, error) {
+	if !d.Allow {
+		return nil, nil
+	}
+	details, e := s.grantedDetails(r, d)
+	if e != nil {
+		return nil, e
+	}
+	a := &Approval{UserID: who.UserID, ClientID: r.client.ID, Resource: r.resource.URI, Scopes: r.granted(d.Scopes), Terms: d.Terms,
+		Details: details, ExpiresAt: d.ExpiresAt}
+	if len(a.Scopes) == 0 {
+		return nil, ErrNoScope
+	}
+	if d.ExpiresAt != nil && !d.ExpiresAt.After(s.now()) {
+		return nil, InvalidRequest("The chosen end of the connection has passed.").WithCheck("expires_at")
+	}
+	return a, nil
 }

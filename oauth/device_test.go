@@ -154,6 +154,35 @@ func TestDevicePolling(t *testing.T) {
 		_, err = w.refresh(publicClient, tokens.RefreshToken)
 		shown(t, err, "invalid_grant")
 	})
+	t.Run("OI-1, BR-12 the strength of the sign-in and who somebody is travel with the approval", func(t *testing.T) {
+		t.Parallel()
+		w := newGrantWorld(t, func(c *oauth.Config) { c.OpenID, c.ACRValues = true, []string{"one", "two"} })
+		d := w.device("scope", "openid read")
+		who := w.person
+		who.ACR, who.AMR = "two", []string{"pwd", "otp"}
+		p, err := w.PromptDevice(t.Context(), d.UserCode, who)
+		must(t, err)
+		for _, o := range p.Offered {
+			equal(t, o.Name+" ticked", o.Ticked, o.Name == "read" || o.Name == "openid")
+		}
+		must(t, w.DecideDevice(t.Context(), d.UserCode, who, allow("read", "openid")))
+		tokens, err := w.poll(d.DeviceCode)
+		must(t, err)
+		equal(t, "ID token", tokens.IDToken != "", true)
+		at, err := w.VerifyAccessToken(t.Context(), tokens.AccessToken, mainResource)
+		must(t, err)
+		equal(t, "acr", at.ACR, "two")
+		equal(t, "auth_time", at.AuthTime.Unix(), who.AuthTime.Unix())
+		alone := w.device("scope", "openid", "resource", "-")
+		_, err = w.PromptDevice(t.Context(), alone.UserCode, who)
+		must(t, err)
+	})
+	t.Run("RA-1 authorization_details are refused, not ignored", func(t *testing.T) {
+		t.Parallel()
+		w := newGrantWorld(t)
+		_, err := w.AuthorizeDevice(t.Context(), url.Values{"authorization_details": {`[{"type":"x"}]`}}, authOf(publicClient), "")
+		shown(t, err, "invalid_authorization_details")
+	})
 	t.Run("RT-7 a person disabled in between", func(t *testing.T) {
 		t.Parallel()
 		w := newGrantWorld(t)

@@ -112,6 +112,9 @@ func (s *Server) clientCredentials(ctx context.Context, client *Client, request 
 	if e := grant.limit(asked); e != nil {
 		return nil, grant, e
 	}
+	if e := s.narrowDetails(grant, request.details, nil); e != nil {
+		return nil, grant, e
+	}
 	grant.subject = ClientSubject(client.ID)
 	response, e := s.respond(ctx, grant, "")
 	if e != nil {
@@ -123,7 +126,7 @@ func (s *Server) clientCredentials(ctx context.Context, client *Client, request 
 // take puts what a direct grant stands on into the basis of its token.
 func (g *tokenGrant) take(found *DirectGrant) {
 	g.userID, g.connectionID, g.familyID = found.Connection.UserID, found.Connection.ID, found.FamilyID
-	g.scopes, g.ends = found.Connection.Scopes, found.Connection.ExpiresAt
+	g.scopes, g.ends, g.details = found.Connection.Scopes, found.Connection.ExpiresAt, found.Connection.Details
 }
 
 // limit narrows the token to the scopes asked for. Those that the connection does not have fall away as long as one is
@@ -160,7 +163,7 @@ func (s *Server) GrantByAdmin(ctx context.Context, a Approval) (*Connection, err
 	if resource == nil {
 		return nil, InvalidTarget("The resource is unknown or malformed.").WithCheck("resource")
 	}
-	a.Resource, a.Scopes = resource.URI, resource.expand(a.Scopes)
+	a.Resource, a.Scopes = resource.URI, resource.own(a.Scopes)
 	if len(a.Scopes) == 0 {
 		return nil, InvalidScope("None of the scopes is known for this resource.").WithCheck("scope")
 	}
@@ -169,6 +172,12 @@ func (s *Server) GrantByAdmin(ctx context.Context, a Approval) (*Connection, err
 		return nil, e
 	}
 	return &grant.Connection, nil
+}
+
+// own gives the scopes that are the resource's own, with all that they include: who somebody is, and what is reserved, takes
+// their consent.
+func (r *Resource) own(scopes []string) []string {
+	return slices.DeleteFunc(r.expand(scopes), func(name string) bool { return r.IsIdentity(name) || r.reserved(name) })
 }
 
 // writeGrant gives the grant its ids and stores it.

@@ -29,9 +29,9 @@ func (subjects) ResolveSubject(_ context.Context, s oauth.AssertedSubject) (*oau
 }
 
 // newGrantWorld is a world in which every grant is on, with a machine and a client that brings assertions.
-func newGrantWorld(t testing.TB) *world {
+func newGrantWorld(t testing.TB, change ...func(*oauth.Config)) *world {
 	t.Helper()
-	w := newWorld(t, func(c *oauth.Config) { c.DeviceKey, c.Subjects = []byte("device key"), subjects{} })
+	w := newWorld(t, append(change, func(c *oauth.Config) { c.DeviceKey, c.Subjects = []byte("device key"), subjects{} })...)
 	for id, grant := range map[string]string{machineClient: oauth.GrantClientCredentials, assertingClient: oauth.GrantJWTBearer} {
 		w.saveClient(&oauth.Client{ID: id, Kind: oauth.ClientRegistered, AuthMethods: []string{oauth.AuthBasic, oauth.AuthPost},
 			SecretHash: oauth.HashSecret(clientSecret), GrantTypes: []string{grant}, CreatedAt: w.clock.Now(), LastSeenAt: w.clock.Now()})
@@ -181,6 +181,18 @@ func TestClientCredentials(t *testing.T) {
 		shown(t, err, "unauthorized_client")
 		_, err = w.GrantByAdmin(t.Context(), oauth.Approval{UserID: "alice", ClientID: machineClient, Resource: mainResource, Scopes: []string{"nothing"}})
 		shown(t, err, "invalid_scope")
+	})
+	t.Run("CC-3 a token that is looked up has the same subject, and a machine is never told who somebody is", func(t *testing.T) {
+		t.Parallel()
+		w := newGrantWorld(t, func(c *oauth.Config) { c.OpenID, c.Resources[0].OpaqueTokens = true, true })
+		c := w.grantMachine("read", "openid", "email")
+		equal(t, "scopes", len(c.Scopes), 1)
+		tokens, err := w.withSecret(machineClient, machineForm("scope", "openid read"))
+		must(t, err)
+		equal(t, "opaque", tokens.AccessToken[:4], oauth.PrefixAccessToken)
+		at, err := w.VerifyAccessToken(t.Context(), tokens.AccessToken, mainResource)
+		must(t, err)
+		equal(t, "subject", at.Subject, oauth.ClientSubject(machineClient))
 	})
 	t.Run("CC-2 a machine proves itself by its keys", func(t *testing.T) {
 		t.Parallel()

@@ -17,6 +17,7 @@
 //	UserInfo                                                                the userinfo endpoint
 //	QueryGrant, RevokeGrant                                                 the grant management API
 //	Register, metadata documents, JWKS                                      introduction and discovery
+//	ReadRegistration, ReplaceRegistration, DeleteRegistration               the client configuration endpoint
 //	VerifyAccessToken, VerifyBoundToken, CheckStored, Meets                 the resource server
 //	EnsureKeys, MaintainKeys, RotateKeys, DropKey                           start, job and administration
 //
@@ -70,7 +71,9 @@
 //	                                                                            the token endpoint from untyped assertions
 //	RFC 7523                          2.1, 3.1         id_jag.go                assertions of the profile ID-JAG alone
 //	Identity assertion grant (ID-JAG) 4.4              id_jag.go                full but authorization_details, which are refused
-//	RFC 7591                          2, 3             register.go              full but software statements
+//	RFC 7591                          1.2, 2, 3        register.go, policy.go   full but software statements
+//	RFC 7592                          2, 3             register_manage.go       full; the token is not rotated, and a secret is shown
+//	                                                                            only by the answer that made it
 //	RFC 7636                          4                pkce.go                  S256 only
 //	RFC 7662, 9701                    2, 4; 4, 5       introspect.go            full; a client sees its own tokens alone
 //	RFC 8252                          7, 8             redirect_uri.go          full
@@ -90,14 +93,15 @@
 //	RFC 9470                          3 to 6           strength.go              full; unknown acr values demand nothing
 //	RFC 9700                          2, 4             as cited                 followed
 //	RFC 9728                          2, 3             metadata.go              full
-//	Client ID metadata documents      3 to 6, 8        client_document.go       no logos
+//	Client ID metadata documents      3 to 6, 8        client_document.go,      full; logos are the embedding program's
+//	                                                   policy.go
 //	OpenID Connect Core               2, 3.1, 5.3, 5.4 openid.go, userinfo.go   code flow, openid and email; no claims parameter,
 //	                                                   authorize_request.go     id_token_hint, request objects, encryption
 //	OpenID Connect Discovery          3, 4             metadata.go              full
 //	RFC 9396                          2, 5 to 7, 9, 10  authorization_details.go full; types are the program's, one resource a request
 //	FAPI grant management draft-03    5 to 7           grant_management.go      full; its API takes a token of the same client and
 //	                                                                            person, since there is no client_credentials
-//	RFC 7592, 9101                    –                –                        not supported, and not advertised
+//	RFC 9101                          –                –                        not supported, and not advertised
 //
 // Departures with their reasons:
 //

@@ -186,6 +186,9 @@ func (s *Server) exchangeAssertion(ctx context.Context, client *Client, request 
 	if e := grant.limit(asked); e != nil {
 		return nil, grant, e
 	}
+	if e := s.narrowDetails(grant, request.details, nil); e != nil {
+		return nil, grant, e
+	}
 	// What the issuer or the client limited stays limited when the person gives the connection more.
 	grant.narrowed = grant.narrowed || len(asked) > 0
 	response, e := s.respond(ctx, grant, "")
@@ -342,7 +345,7 @@ func (s *Server) grantAssertion(ctx context.Context, grant *tokenGrant, issuer *
 		return storeFailure("find person of assertion", err)
 	}
 	grant.userID = person.UserID
-	scopes := grant.resource.expand(person.Scopes)
+	scopes := grant.resource.own(person.Scopes)
 	if len(scopes) == 0 {
 		return InvalidScope("The issuer of the assertion may give nothing at this resource.").WithCheck("scope")
 	}

@@ -5,6 +5,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // pollDevice answers a device that asks for its tokens.
@@ -31,6 +32,10 @@ func (s *Server) pollDevice(ctx context.Context, client *Client, request tokenRe
 	}
 	if grant.resource = s.resource(device.Resource); grant.resource == nil {
 		return nil, grant, InvalidGrant("The resource of this code is not served any more.").WithCheck("resource_gone")
+	}
+	grant.details = device.Approval.Details
+	if e := s.narrowDetails(grant, request.details, nil); e != nil {
+		return nil, grant, e
 	}
 	response, e := s.redeemDevice(ctx, client, grant, device)
 	if e != nil {
@@ -71,10 +76,12 @@ func (s *Server) checkDecided(ctx context.Context, device *DeviceRequest) *Error
 const checkPending = "pending"
 
 func (s *Server) redeemDevice(ctx context.Context, client *Client, grant *tokenGrant, device *DeviceRequest) (*TokenResponse, *Error) {
-	if _, err := s.keys.signer(ctx); err != nil {
-		return nil, storeFailure("find signing key", err)
+	// From here on the request is what a code is: an approval that is used up once.
+	code := &AuthorizationCode{Hash: device.Hash, Approval: device.Approval, ACR: device.ACR, AMR: device.AMR, AuthTime: device.AuthTime}
+	if e := s.canSign(ctx, client, grant, code); e != nil {
+		return nil, e
 	}
-	redemption, refreshToken, err := s.newRedemption(ctx, grant.resource, &AuthorizationCode{Hash: device.Hash})
+	redemption, refreshToken, err := s.newRedemption(ctx, grant.resource, code)
 	if err != nil {
 		return nil, ServerError(err)
 	}
@@ -97,5 +104,13 @@ func (s *Server) redeemDevice(ctx context.Context, client *Client, grant *tokenG
 	}
 	grant.connectionID, grant.familyID = connection.ID, redemption.FamilyID
 	grant.scopes, grant.ends = connection.Scopes, connection.ExpiresAt
-	return s.respond(ctx, grant, refreshToken)
+	grant.acr, grant.authTime = code.ACR, code.AuthTime
+	response, e := s.respond(ctx, grant, refreshToken)
+	if e == nil && s.cfg.OpenID && slices.Contains(connection.Scopes, ScopeOpenID) {
+		response.IDToken, e = s.mintIDToken(ctx, client, code, response.AccessToken)
+	}
+	if e != nil {
+		return nil, e
+	}
+	return response, nil
 }

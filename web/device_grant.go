@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -126,7 +127,7 @@ func (h *Handlers) deviceView(c echo.Context, p *oauth.DevicePrompt) (*templates
 		App: app, Resource: resourceName(p.Resource), Device: p.DeviceHint, Address: p.Address, Asked: h.timeView(ctx, p.CreatedAt),
 		PersonName: person.Name, PersonEmail: person.Email, SwitchToken: v.formToken(purposeSignOut),
 		Return: oauth.PathDevice + "?user_code=" + url.QueryEscape(p.UserCode),
-		Scopes: offeredScopes(ctx, p.Offered, existing), Located: h.located(p.Resource.URI), Expiries: expiryChoices(ctx, deviceExpiry),
+		Scopes: offeredScopes(ctx, p.Offered, existing), Located: h.actsSomewhere(p, offeredNames(p.Offered)), Expiries: expiryChoices(ctx, deviceExpiry),
 		Existing: h.existingView(ctx, existing, &p.Prompt),
 	}
 	if view.Located {
@@ -185,6 +186,19 @@ func (h *Handlers) deviceDone(c echo.Context, p *oauth.DevicePrompt, allowed boo
 	}))
 }
 
+// actsSomewhere reports whether some of the scopes act at locations: those that only tell who somebody is do not.
+func (h *Handlers) actsSomewhere(p *oauth.DevicePrompt, scopes []string) bool {
+	return h.located(p.Resource.URI) && slices.ContainsFunc(scopes, func(s string) bool { return !p.Resource.IsIdentity(s) })
+}
+
+func offeredNames(offered []oauth.OfferedScope) []string {
+	var names []string
+	for _, o := range offered {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
 // deviceDecision makes the approval, or says in words what is missing. Tools that the person hid from the app before stay
 // hidden.
 func (h *Handlers) deviceDecision(c echo.Context, p *oauth.DevicePrompt, d decision) (oauth.Decision, string, error) {
@@ -200,7 +214,7 @@ func (h *Handlers) deviceDecision(c echo.Context, p *oauth.DevicePrompt, d decis
 			}
 		}
 	}
-	located := h.located(p.Resource.URI)
+	located := h.actsSomewhere(p, d.scopes)
 	switch {
 	case d.answer != "allow":
 		return out, noDecision, nil
@@ -225,8 +239,12 @@ func (h *Handlers) deviceDecision(c echo.Context, p *oauth.DevicePrompt, d decis
 	if err != nil {
 		return out, "", err
 	}
-	if existing != nil {
-		t.HiddenTools = existing.HiddenTools
+	choice, err := h.consentTools(&p.Prompt, existing)
+	if err != nil {
+		return out, "", err
+	}
+	if t.HiddenTools, out.Details, err = h.approvedTools(&p.Prompt, choice, toolForm{}); err != nil {
+		return out, "", err
 	}
 	out.Terms, err = t.Encode()
 	return out, "", err

@@ -2,7 +2,9 @@ package connection
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
+	"time"
 
 	"gatehouse/oauth"
 )
@@ -20,6 +22,7 @@ type Grants struct {
 	// Write is oauth.Server.GrantByAdmin.
 	Write   func(ctx context.Context, a oauth.Approval) (*oauth.Connection, error)
 	Located func(resource string) bool
+	Now     func() time.Time
 }
 
 // Give writes the connection and gives its id.
@@ -43,13 +46,33 @@ func (g *Grants) Give(ctx context.Context, n NewGrant) (string, error) {
 		}
 		t.Locations = n.Locations
 	}
+	// What the person took away from a connection that lives stays so.
+	details, err := g.kept(ctx, n, &t)
+	if err != nil {
+		return "", err
+	}
 	terms, err := t.Encode()
 	if err != nil {
 		return "", err
 	}
-	c, err := g.Write(ctx, oauth.Approval{UserID: n.UserID, ClientID: n.ClientID, Resource: n.Resource, Scopes: n.Scopes, Terms: terms})
+	c, err := g.Write(ctx, oauth.Approval{UserID: n.UserID, ClientID: n.ClientID, Resource: n.Resource, Scopes: n.Scopes, Terms: terms, Details: details})
 	if err != nil {
 		return "", err
 	}
 	return c.ID, nil
+}
+
+// kept reads the tools that are hidden and limited in the live connection, if there is one.
+func (g *Grants) kept(ctx context.Context, n NewGrant, t *Terms) (json.RawMessage, error) {
+	list, err := g.Store.ListConnections(ctx, Filter{UserID: n.UserID, ClientID: n.ClientID}, g.Now())
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].Resource == n.Resource {
+			t.HiddenTools = list[i].HiddenTools
+			return list[i].Tools.Details(n.Resource)
+		}
+	}
+	return nil, nil
 }

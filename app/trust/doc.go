@@ -14,5 +14,6 @@
 //
 // # What it must never do
 //
-// Link or make anybody for an address outside the domains of the issuer, or for one that the issuer did not check.
+// Link or make anybody for an address outside the domains of the issuer, or for one that the issuer did not check. Link an
+// account whose own address was never shown to be its person's.
 package trust

@@ -35,6 +35,9 @@ func (s *Service) ResolveSubject(ctx context.Context, subject oauth.AssertedSubj
 // person finds whom the issuer means: by the identity, else, once, by the address.
 func (s *Service) person(ctx context.Context, issuer *Issuer, subject oauth.AssertedSubject) (*account.Person, error) {
 	person, err := s.Accounts.IdentityPerson(ctx, subject.Issuer, subject.Tenant, subject.Subject)
+	if err == nil && person.DeletionDueAt != nil {
+		return nil, oauth.ErrNotFound // the account is on its way out
+	}
 	if err == nil || !errors.Is(err, account.ErrNotFound) {
 		return person, err
 	}
@@ -48,8 +51,13 @@ func (s *Service) person(ctx context.Context, issuer *Issuer, subject oauth.Asse
 		return s.make(ctx, issuer, subject, identity)
 	case err != nil:
 		return nil, err
-	case person.DisabledAt != nil:
-		return nil, oauth.ErrNotFound
+	case person.Disabled() || person.DeletionDueAt != nil || person.EmailVerifiedAt == nil:
+		return nil, oauth.ErrNotFound // an address that somebody only typed is no bridge into their account
+	}
+	// Of two requests at one moment the other may have made this person, with the identity, since it was looked for.
+	made, err := s.Accounts.IdentityPerson(ctx, subject.Issuer, subject.Tenant, subject.Subject)
+	if err == nil || !errors.Is(err, account.ErrNotFound) {
+		return made, err
 	}
 	err = s.Accounts.LinkIdentity(ctx, person.ID, "", identity)
 	if errors.Is(err, account.ErrIdentityTaken) || errors.Is(err, account.ErrNotFound) {

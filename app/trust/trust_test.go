@@ -173,6 +173,10 @@ func TestResolveSubject(t *testing.T) {
 		nobody("a domain that the issuer does not own", other)
 		nobody("an issuer that is not trusted", foreign)
 		nobody("nobody with the address", subject("bob@example.org"))
+		if _, err := f.accounts.AddPerson(ctx, account.NewPerson{Email: "typed@example.org", NoPassword: true, Unverified: true}); err != nil {
+			t.Fatal(err)
+		}
+		nobody("an account whose address was only typed", subject("typed@example.org"))
 		nobody("no address", oauth.AssertedSubject{Issuer: idp, Subject: "x"})
 		first, err := f.ResolveSubject(ctx, subject("ADA@example.org"))
 		if err != nil || first.UserID != ada.ID || !slices.Equal(first.Scopes, []string{home.ScopeWrite}) {

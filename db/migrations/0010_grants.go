@@ -24,7 +24,11 @@ var grants = Migration{ID: "0010_grants", Statements: []string{
 		user_id {id} REFERENCES users (id) ON DELETE CASCADE,
 		scopes text NOT NULL DEFAULT '',
 		terms text,
+		details text,
 		connection_expires_at {ts},
+		acr text NOT NULL DEFAULT '',
+		amr text NOT NULL DEFAULT '',
+		auth_time {ts},
 		used_at {ts},
 		family_id {id},
 		CHECK ((decided_at IS NULL) = (outcome IS NULL))

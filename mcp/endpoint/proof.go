@@ -37,7 +37,10 @@ type boundKey struct{}
 // withScheme is the context of a request that was let in, with how its token came.
 func withScheme(r *http.Request) context.Context {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return context.WithValue(r.Context(), boundKey{}, strings.EqualFold(scheme, "DPoP"))
+	if !strings.EqualFold(scheme, "DPoP") {
+		return r.Context()
+	}
+	return context.WithValue(r.Context(), boundKey{}, true)
 }
 
 func cameBound(ctx context.Context) bool {

@@ -2,6 +2,7 @@ package endpoint_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -90,5 +91,35 @@ func TestProofCORS(t *testing.T) {
 	}
 	if rec := w.ask("POST", "Authorization: DPoP "+goodToken); rec.Code != 401 || len(rec.Header().Values("WWW-Authenticate")) != 1 {
 		t.Errorf("where bound tokens are not accepted: %d %v", rec.Code, rec.Header())
+	}
+}
+
+func TestScopeRefusalOfABoundToken(t *testing.T) {
+	t.Parallel()
+	var w *world
+	next := func(rw http.ResponseWriter, r *http.Request) {
+		for _, challenge := range w.ScopeRefusal(r.Context(), "home:read home:write").Header.Values("WWW-Authenticate") {
+			rw.Header().Add("WWW-Authenticate", challenge)
+		}
+	}
+	w = newWorld(func(cfg *endpoint.Config) { cfg.Prove, cfg.Next = &prover{}, http.HandlerFunc(next) })
+	for _, c := range []struct {
+		name string
+		head []string
+		want []string
+	}{
+		{"BR-3 a bearer token", []string{"Authorization: Bearer " + goodToken}, []string{"Bearer "}},
+		{"BR-3 DP-1 a bound token", []string{"Authorization: DPoP " + goodToken, "DPoP: proof"}, []string{"Bearer ", "DPoP "}},
+	} {
+		got := w.ask("POST", c.head...).Header().Values("WWW-Authenticate")
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %q", c.name, got)
+			continue
+		}
+		for i, scheme := range c.want {
+			if !strings.HasPrefix(got[i], scheme) || !strings.Contains(got[i], `error="insufficient_scope"`) || !strings.Contains(got[i], `scope="home:read home:write"`) {
+				t.Errorf("%s: %q", c.name, got[i])
+			}
+		}
 	}
 }

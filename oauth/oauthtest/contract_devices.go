@@ -65,15 +65,19 @@ func runDeviceTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		d := newDevice(Start)
 		must(t, f.Devices.SaveDeviceRequest(t.Context(), d))
 		approval := &newCode(user, d.ClientID, d.Resource, Start).Approval
-		wantIs(t, f.Devices.DecideDevice(t.Context(), d.UserCodeHash, d.ExpiresAt, approval, ""), oauth.ErrUsed)
-		wantIs(t, f.Devices.DecideDevice(t.Context(), secretHash(), Start, approval, ""), oauth.ErrNotFound)
+		approval.Details = []byte(`[{"type":"t"}]`)
+		who := oauth.ResourceOwner{UserID: user, ACR: "two", AMR: []string{"pwd", "otp"}, AuthTime: Start.Add(-time.Minute)}
+		wantIs(t, f.Devices.DecideDevice(t.Context(), d.UserCodeHash, d.ExpiresAt, approval, who), oauth.ErrUsed)
+		wantIs(t, f.Devices.DecideDevice(t.Context(), secretHash(), Start, approval, who), oauth.ErrNotFound)
 		oneWinner(t, oauth.ErrUsed, func(int) error {
-			return f.Devices.DecideDevice(t.Context(), d.UserCodeHash, Start.Add(time.Second), approval, "")
+			return f.Devices.DecideDevice(t.Context(), d.UserCodeHash, Start.Add(time.Second), approval, who)
 		})
 		got, err := f.Devices.DeviceRequest(t.Context(), d.Hash)
 		must(t, err)
 		same(t, *approval, got.Approval)
 		same(t, oauth.OutcomeAllowed, got.Outcome)
+		same(t, []string{who.ACR, "pwd", "otp"}, append([]string{got.ACR}, got.AMR...))
+		same(t, who.AuthTime, got.AuthTime)
 		same(t, ptr(Start.Add(time.Second)), got.DecidedAt)
 	})
 	t.Run("DG-2 an allowed request is redeemed once and makes connection, family and refresh token", func(t *testing.T) {
@@ -94,9 +98,11 @@ func runDeviceRedemption(t *testing.T, f Fixture) {
 	}
 	_, err := f.Devices.RedeemDevice(t.Context(), redemption(d))
 	wantIs(t, err, oauth.ErrUsed) // nothing is decided yet
+	who := oauth.ResourceOwner{UserID: user, ACR: "two", AuthTime: Start}
 	approval := newCode(user, d.ClientID, d.Resource, Start).Approval
-	must(t, f.Devices.DecideDevice(t.Context(), d.UserCodeHash, Start, &approval, ""))
-	must(t, f.Devices.DecideDevice(t.Context(), denied.UserCodeHash, Start, nil, ""))
+	approval.Details = []byte(`[{"type":"t"}]`)
+	must(t, f.Devices.DecideDevice(t.Context(), d.UserCodeHash, Start, &approval, who))
+	must(t, f.Devices.DecideDevice(t.Context(), denied.UserCodeHash, Start, nil, who))
 	_, err = f.Devices.RedeemDevice(t.Context(), redemption(denied))
 	wantIs(t, err, oauth.ErrUsed)
 	tries := make([]oauth.Redemption, racers)
@@ -113,12 +119,14 @@ func runDeviceRedemption(t *testing.T, f Fixture) {
 			families++
 			same(t, approval.Scopes, l.Connection.Scopes)
 			same(t, user, l.Connection.UserID)
+			same(t, approval.Details, l.Connection.Details)
+			same(t, approval.Details, l.Family.Details)
 		}
 	}
 	same(t, 1, families)
 	other := f.NewUser(t)
 	approval = newCode(other, d.ClientID, d.Resource, Start).Approval
-	must(t, f.Devices.DecideDevice(t.Context(), ended.UserCodeHash, Start, &approval, ""))
+	must(t, f.Devices.DecideDevice(t.Context(), ended.UserCodeHash, Start, &approval, who))
 	f.DisableUser(t, other)
 	_, err = f.Devices.RedeemDevice(t.Context(), redemption(ended))
 	if err == nil {

@@ -33,8 +33,12 @@ func (m *Memory) AccessToken(ctx context.Context, hash []byte) (*oauth.AccessTok
 	}
 	f := m.families[t.FamilyID]
 	c := m.connections[f.ConnectionID]
+	subject := c.UserID
+	if m.origins[f.ID] == oauth.GrantClientCredentials {
+		subject = oauth.ClientSubject(c.ClientID)
+	}
 	return &oauth.AccessToken{
-		ID: t.ID, Subject: c.UserID, ClientID: c.ClientID, Resource: c.Resource, ConnectionID: c.ID, FamilyID: f.ID,
+		ID: t.ID, Subject: subject, ClientID: c.ClientID, Resource: c.Resource, ConnectionID: c.ID, FamilyID: f.ID,
 		Scopes: slices.Clone(t.Scopes), Narrowed: t.Narrowed, Details: t.Details, DetailsNarrowed: t.Details != nil, IssuedAt: t.IssuedAt, ExpiresAt: t.ExpiresAt,
 		KeyThumbprint: t.KeyThumbprint, ACR: f.ACR, AuthTime: f.AuthTime,
 	}, nil

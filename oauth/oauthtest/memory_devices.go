@@ -80,7 +80,7 @@ func (m *Memory) PollDevice(ctx context.Context, hash []byte, at time.Time, step
 }
 
 // DecideDevice implements oauth.DeviceStore.
-func (m *Memory) DecideDevice(ctx context.Context, userCodeHash []byte, at time.Time, approval *oauth.Approval, signIn string) error {
+func (m *Memory) DecideDevice(ctx context.Context, userCodeHash []byte, at time.Time, approval *oauth.Approval, who oauth.ResourceOwner) error {
 	unlock, err := m.lock(ctx)
 	if err != nil {
 		return err
@@ -90,14 +90,14 @@ func (m *Memory) DecideDevice(ctx context.Context, userCodeHash []byte, at time.
 	switch {
 	case d == nil:
 		return oauth.ErrNotFound
-	case signIn != "" && m.signedOut[signIn]:
+	case who.SignIn != "" && m.signedOut[who.SignIn]:
 		return oauth.ErrEnded
 	case d.DecidedAt != nil || !d.ExpiresAt.After(at):
 		return oauth.ErrUsed
 	}
 	d.DecidedAt, d.Outcome = &at, oauth.OutcomeDenied
 	if approval != nil {
-		d.Outcome, d.Approval = oauth.OutcomeAllowed, *approval
+		d.Outcome, d.Approval, d.ACR, d.AMR, d.AuthTime = oauth.OutcomeAllowed, *approval, who.ACR, slices.Clone(who.AMR), who.AuthTime
 	}
 	return nil
 }
@@ -122,7 +122,8 @@ func (m *Memory) RedeemDevice(ctx context.Context, r oauth.Redemption) (*oauth.C
 	d.UsedAt = &r.At
 	c := m.approve(d.Approval, r)
 	m.families[r.FamilyID] = &oauth.Family{ID: r.FamilyID, ConnectionID: c.ID, DeviceHint: r.DeviceHint,
-		Scopes: slices.Clone(d.Approval.Scopes), CreatedAt: r.At, KeyThumbprint: r.KeyThumbprint}
+		Scopes: slices.Clone(d.Approval.Scopes), CreatedAt: r.At, Details: slices.Clone(d.Approval.Details),
+		KeyThumbprint: r.KeyThumbprint, ACR: r.ACR, AuthTime: r.AuthTime}
 	token := *r.Refresh
 	m.refresh[string(token.Hash)] = &token
 	return copyConnection(c), nil
