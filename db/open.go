@@ -47,6 +47,7 @@ type DB struct {
 	path      string // of SQLite's file
 	now       func() time.Time
 	stmts     statements
+	texts     texts
 	log       *slog.Logger
 	touch     touches
 	tokenUses tokenUses
@@ -224,7 +225,8 @@ func withRuntime(raw string) string {
 		return raw
 	}
 	q := u.Query()
-	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse"} {
+	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse",
+		"jit": "off"} {
 		if !q.Has(k) {
 			q.Set(k, v)
 		}
