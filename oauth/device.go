@@ -283,8 +283,8 @@ func (s *Server) PromptDevice(ctx context.Context, typed string, who ResourceOwn
 	p.ScopeAsked, p.Requested = r.scopeAsked, r.requested
 	p.Offered = r.offered()
 	for i := range p.Offered {
-		baseline := slices.ContainsFunc(r.resource.Scopes, func(scope Scope) bool { return scope.Name == p.Offered[i].Name && scope.Baseline })
-		p.Offered[i].Ticked = p.Offered[i].Ticked && baseline
+		o := &p.Offered[i] // not every scope of the resource is offered
+		o.Ticked = o.Ticked && slices.ContainsFunc(r.resource.Scopes, func(scope Scope) bool { return scope.Name == o.Name && scope.Baseline })
 	}
 	s.observe(ctx, Step{Name: StepConsentShown, OK: true, ClientID: r.client.ID, RequestID: p.Correlation, UserID: who.UserID, Detail: "device"})
 	return p, nil

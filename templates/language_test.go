@@ -15,7 +15,7 @@ import (
 // latin is a word in Latin letters. Names of programs, files and protocols are the same in every language.
 var (
 	latin = regexp.MustCompile(`[A-Za-z][A-Za-z.]+`)
-	names = regexp.MustCompile(`Gatehouse|Claude|ChatGPT|Codex|Cursor|VS Code|OAuth|https?|GATEHOUSE_PUBLIC_URL|gth_|UTC|DPoP|PKCE|JSON|TOTP|QR|URL`)
+	names = regexp.MustCompile(`Gatehouse|Claude|ChatGPT|Codex|Cursor|VS Code|OAuth|https?|GATEHOUSE_PUBLIC_URL|gth_|UTC|DPoP|PKCE|JSON|JWK|TOTP|QR|URL|PIN|JavaScript|OpenID Connect|ID-JAG|BCDF-GHJK|(://)?id.example|</?\w[^>]*>`)
 )
 
 // With hostile text for all that is data, whatever else a page says is the page's own, and must be translated.

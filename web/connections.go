@@ -85,7 +85,7 @@ func deviceOf(ctx context.Context, i connection.Installation) string {
 	if i.DeviceHint == "" {
 		return lang.T(ctx, "Unknown program")
 	}
-	return i.DeviceHint
+	return deviceWords(ctx, i.DeviceHint)
 }
 
 func (h *Handlers) installationView(ctx context.Context, v *visit, path string, i connection.Installation) templates.InstallationView {

@@ -55,3 +55,11 @@ func cleanWord(s string) string {
 	}, s)
 	return s[:min(len(s), 60)]
 }
+
+// deviceWords says a name that was kept in English, as deviceName made it.
+func deviceWords(ctx context.Context, kept string) string {
+	if program, system, found := strings.Cut(kept, " on "); found {
+		return lang.T(ctx, "{program} on {system}", "program", lang.T(ctx, program), "system", system)
+	}
+	return lang.T(ctx, kept)
+}
