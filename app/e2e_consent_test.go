@@ -296,8 +296,8 @@ func TestSecondClick(t *testing.T) {
 				t.Fatalf("first %d %q, second %d %q", first.Status, first.Header.Get("Location"), second.Status, second.Header.Get("Location"))
 			}
 			other := mustSignIn(t, apptest.NewBrowser(b.Email, b.Password), p.URL)
-			if page := mustOpen(t, other, f.Action); page.Status != http.StatusOK && !strings.Contains(page.Text(), "already decided") {
-				t.Errorf("another session: %d", page.Status)
+			if page := mustOpen(t, other, f.Action); page.Status != http.StatusBadRequest || !strings.Contains(page.Text(), "another browser") {
+				t.Errorf("AZ-17 another browser: %d", page.Status)
 			}
 			if status, tokens := redeemRich(t, c, locationOf(t, second).Get("code")); status != http.StatusOK {
 				t.Fatalf("redeem: %d %+v", status, tokens)
