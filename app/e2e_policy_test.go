@@ -93,7 +93,7 @@ func TestManagedRegistration(t *testing.T) {
 		if status, _, _ := sendJSON(t, "DELETE", p.URL+"/register/"+client.ID, token, ""); status != http.StatusForbidden {
 			t.Errorf("DM-3 an entered client: %d", status)
 		}
-		if out := mustRun(t, p, "audit", "--json"); !strings.Contains(out, "client.changed") || !strings.Contains(out, "client.deleted") {
+		if out := mustRun(t, p, "audit", "list", "--json"); !strings.Contains(out, "client.changed") || !strings.Contains(out, "client.deleted") {
 			t.Errorf("CI-17 the audit record lacks the client's changes: %s", out)
 		}
 	})
