@@ -33,9 +33,14 @@ func (c *core) hostAllowed(ctx context.Context, raw string) (bool, error) {
 	return err == nil && !oauth.MatchHost(p.BlockedHosts, u.Hostname()), err
 }
 
-// limitClient counts a request that a client proved to have sent.
-func (c *core) limitClient(ctx context.Context, clientID string, perMinute int) error {
-	spec, key := limit.OAuthClient, clientID
+// limitClient counts a request of a client: of all that proved to be it together, and of those that only name it by
+// network, so that nobody can lock a client out.
+func (c *core) limitClient(ctx context.Context, clientID string, perMinute int, proven bool) error {
+	spec := limit.OAuthClient
+	if !proven {
+		clientID += " " + limit.Network(handshake.AddressFrom(ctx))
+	}
+	key := clientID
 	if perMinute > 0 {
 		// A window of its own: the new limit holds at once, not when the old window closes.
 		spec.Budget, key = perMinute, clientID+" "+strconv.Itoa(perMinute)

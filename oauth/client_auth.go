@@ -48,7 +48,7 @@ func (s *Server) AuthenticateClient(ctx context.Context, in ClientAuthentication
 func (s *Server) proveClient(ctx context.Context, in ClientAuthentication, find findClient) (*Client, string, error) {
 	c, method, err := s.authenticateClient(ctx, in, find)
 	if err == nil {
-		err = s.limitClient(ctx, c)
+		err = s.limitClient(ctx, c, method != AuthNone)
 	}
 	if err == nil {
 		s.touchClient(ctx, c)

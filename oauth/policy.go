@@ -171,11 +171,10 @@ func (s *Server) apply(ctx context.Context, m *ServerMetadata) {
 	}
 }
 
-// limitClient counts a request of a client that proved who it is; over its limit the error is temporarily_unavailable
-// with status 429.
-func (s *Server) limitClient(ctx context.Context, c *Client) error {
+// limitClient counts a request of a client; over its limit the error is temporarily_unavailable with status 429.
+func (s *Server) limitClient(ctx context.Context, c *Client, proven bool) error {
 	if s.cfg.Limit == nil {
 		return nil
 	}
-	return s.cfg.Limit(ctx, c.ID, c.Settings.PerMinute)
+	return s.cfg.Limit(ctx, c.ID, c.Settings.PerMinute, proven)
 }

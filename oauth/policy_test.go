@@ -255,7 +255,10 @@ func TestClientSettings(t *testing.T) {
 		t.Parallel()
 		counts := map[string]int{}
 		w := newWorld(t, func(c *oauth.Config) {
-			c.Limit = func(_ context.Context, id string, perMinute int) error {
+			c.Limit = func(_ context.Context, id string, perMinute int, proven bool) error {
+				if proven != (id == secretClient) {
+					t.Errorf("%s counts as proven: %v", id, proven)
+				}
 				if counts[id]++; perMinute > 0 && counts[id] > perMinute {
 					return oauth.SlowDown(time.Second)
 				}

@@ -132,7 +132,7 @@ func (s *Server) managedClient(ctx context.Context, id, token string) (*Client, 
 	case c.BlockedAt != nil:
 		return nil, AccessDenied("The client is blocked by the administrator of this server.").WithCheck("client_blocked")
 	}
-	if err := s.limitClient(ctx, c); err != nil {
+	if err := s.limitClient(ctx, c, true); err != nil {
 		return nil, storeFailure("count requests", err)
 	}
 	return c, nil

@@ -41,8 +41,9 @@ type Config struct {
 	ClientDocuments     bool
 	// Policy, when set, says what holds for clients right now, in place of the two switches.
 	Policy func(ctx context.Context) (Policy, error)
-	// Limit, when set, counts a request that a client proved to have sent. perMinute is the client's own limit or zero.
-	Limit func(ctx context.Context, clientID string, perMinute int) error
+	// Limit, when set, counts a request of a client. perMinute is the client's own limit or zero. Unless proven, the request
+	// only names the client, which anybody can do: it must not use up what other senders have.
+	Limit func(ctx context.Context, clientID string, perMinute int, proven bool) error
 	// MaxDynamicClients is the ceiling of self-registered clients. Zero means 100,000.
 	MaxDynamicClients int
 	// DetailTypes are the types of authorization details (RFC 9396). None switches them off.

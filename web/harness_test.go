@@ -79,7 +79,7 @@ func newSite(t *testing.T, options ...option) *site {
 	limiter := limit.New(limit.Config{Now: s.clock.Now})
 	var observing sync.Mutex // parallel subtests share a site
 	server, err := oauth.New(oauth.Config{
-		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), DeviceKey: []byte("device key"), Policy: s.policies.OAuth, Fetch: s.documents, Limit: func(ctx context.Context, id string, perMinute int) error {
+		Issuer: s.url, DynamicRegistration: true, OpenID: true, ACRValues: account.Strengths(), DeviceKey: []byte("device key"), Policy: s.policies.OAuth, Fetch: s.documents, Limit: func(ctx context.Context, id string, perMinute int, _ bool) error {
 			spec := limit.OAuthClient
 			if perMinute > 0 {
 				spec.Budget = perMinute

@@ -36,8 +36,8 @@ var (
 	// OAuthDevices is per client address: each call stores a row.
 	OAuthDevices = Spec{Name: "oauth_device", Budget: 60, Window: time.Minute}
 	OAuthPages   = Spec{Name: "oauth_page", Budget: 600, Window: time.Minute}
-	// OAuthClient is per client, over all endpoints where it proves who it is. Hosted clients share one id among all their
-	// people, hence the room; an administrator can set another budget for one client.
+	// OAuthClient is per client, over all endpoints where it proves who it is; for a client without a secret per client and
+	// network. Hosted clients share one id among all their people, hence the room; an administrator can set another budget.
 	OAuthClient = Spec{Name: "oauth_client", Budget: 6000, Window: time.Minute}
 	// OAuthManagement is per client address: what clients do with their registrations.
 	OAuthManagement = Spec{Name: "oauth_manage", Budget: 300, Window: time.Minute}
