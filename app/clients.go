@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/url"
+	"strconv"
 
 	"gatehouse/app/audit"
 	"gatehouse/app/connection"
@@ -34,11 +35,12 @@ func (c *core) hostAllowed(ctx context.Context, raw string) (bool, error) {
 
 // limitClient counts a request that a client proved to have sent.
 func (c *core) limitClient(ctx context.Context, clientID string, perMinute int) error {
-	spec := limit.OAuthClient
+	spec, key := limit.OAuthClient, clientID
 	if perMinute > 0 {
-		spec.Budget = perMinute
+		// A window of its own: the new limit holds at once, not when the old window closes.
+		spec.Budget, key = perMinute, clientID+" "+strconv.Itoa(perMinute)
 	}
-	result, err := c.limiter.Take(ctx, spec, clientID)
+	result, err := c.limiter.Take(ctx, spec, key)
 	if err != nil {
 		return oauth.TemporarilyUnavailable(err)
 	}

@@ -29,6 +29,9 @@ var errNeedsFetch = errors.New("oauth: client document must be fetched")
 // errDocumentAway marks failures that say nothing about the document: its host is down or turns us away.
 var errDocumentAway = errors.New("oauth: client document unavailable")
 
+// errFetchLimit says that nothing was asked, since the limits of fetching are reached.
+var errFetchLimit = fmt.Errorf("%w: over the limit", errDocumentAway)
+
 // maxFlight bounds one fetch with its reads and writes; the fetcher's own limit is tighter.
 const maxFlight = 15 * time.Second
 

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -110,13 +111,17 @@ func (s *Server) clientKeys(ctx context.Context, c *Client, again bool) ([]jose.
 	return keys, freshError(err)
 }
 
-// fetchKeys fetches the client's set in the one flight for its URL.
+// fetchKeys fetches the client's set in the one flight for its URL. Strangers have flights of their own: what turns theirs
+// away must not turn others away.
 func (s *Server) fetchKeys(ctx context.Context, c *Client) ([]jose.JSONWebKey, error) {
 	address, stranger := c.JWKSURI, c.Kind == ClientDynamic
-	result := s.docs.keys.flights.DoChan(address, func() (any, error) {
+	result := s.docs.keys.flights.DoChan(strconv.FormatBool(stranger)+" "+address, func() (any, error) {
 		flight, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxFlight)
 		defer cancel()
 		keys, err := s.fetchKeySet(flight, address, stranger)
+		if errors.Is(err, errFetchLimit) {
+			return nil, err // nobody was asked: it says nothing about the set
+		}
 		set := fetchedKeys{keys: keys, fetchedAt: s.now()}
 		if err != nil {
 			set = s.docs.keys.get(address)
@@ -143,9 +148,9 @@ func (s *Server) fetchKeySet(ctx context.Context, address string, stranger bool)
 	if err != nil {
 		return nil, badKeys("The jwks_uri of the client is not a URL.").WithCause(err)
 	}
-	done, wait := s.docs.limiter(stranger).begin(u.Host, s.now())
+	done, wait := s.docs.limiter(stranger).begin(fetchOrigin(u), s.now())
 	if done == nil {
-		return nil, SlowDown(wait).WithCheck("client_keys").WithCause(errDocumentAway)
+		return nil, SlowDown(wait).WithCheck("client_keys").WithCause(errFetchLimit)
 	}
 	defer done()
 	answer, err := s.cfg.Fetch.FetchKeySet(ctx, address)

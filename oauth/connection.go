@@ -242,8 +242,9 @@ type TokenStore interface {
 	// RenewRefreshToken moves the expiry of a token that is not rotated (confidential clients, families bound to a key).
 	// ErrNotFound when there is none, also because a rotation won.
 	RenewRefreshToken(ctx context.Context, hash []byte, at, expires time.Time) error
-	// BindFamily binds a family to a key by one conditional UPDATE. ErrConflict when it was bound before.
-	BindFamily(ctx context.Context, id, keyThumbprint string) error
+	// RotateAndBind is RotateRefreshToken that also binds the successor's family to a key, in one transaction. ErrConflict
+	// also when the family is bound; then nothing changed.
+	RotateAndBind(ctx context.Context, presented []byte, successor *RefreshToken, sealed []byte, at time.Time, keyThumbprint string) error
 	// Grant returns the connection with this id, ended ones too, or ErrNotFound.
 	Grant(ctx context.Context, id string) (*Connection, error)
 	// EndFamily ends one family. It reports whether this call ended it.

@@ -281,13 +281,17 @@ func TestBoundRefresh(t *testing.T) {
 		must(t, err)
 		bound, err := w.tokenWith(publicClient, proof(p), refreshForm(rotated.RefreshToken))
 		must(t, err)
-		equal(t, "refresh token", bound.RefreshToken, rotated.RefreshToken)
-		_, err = w.refresh(publicClient, rotated.RefreshToken)
-		shown(t, err, "invalid_grant")
-		_, err = w.refresh(publicClient, tokens.RefreshToken) // RT-9: the predecessor needs the same key
+		_, err = w.refresh(publicClient, bound.RefreshToken)
 		equal(t, "check", shown(t, err, "invalid_grant").Check, "dpop_key")
+		for _, presented := range []string{rotated.RefreshToken, bound.RefreshToken} { // RT-9: the answer got lost
+			again, err := w.tokenWith(publicClient, proof(p), refreshForm(presented))
+			must(t, err)
+			equal(t, "refresh token", again.RefreshToken, bound.RefreshToken)
+		}
+		_, err = w.refresh(publicClient, rotated.RefreshToken) // who holds the free one without the key is another holder
+		equal(t, "check", shown(t, err, "invalid_grant").Check, "refresh_reuse")
 		_, err = w.tokenWith(publicClient, proof(p), refreshForm(bound.RefreshToken))
-		must(t, err)
+		equal(t, "check", shown(t, err, "invalid_grant").Check, "family_ended")
 	})
 }
 

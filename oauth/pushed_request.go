@@ -60,6 +60,9 @@ func (s *Server) push(ctx context.Context, form url.Values, auth ClientAuthentic
 		return nil, client.ID, InvalidRequest("A pushed request must not have a request_uri.").WithCheck("request_uri")
 	}
 	parameters := knownParameters(form)
+	if size(parameters) > maxStoredRequest {
+		return nil, client.ID, InvalidRequest("The authorization request is too long.").WithCheck("length")
+	}
 	parameters["client_id"] = []string{client.ID}
 	if e := s.bindPushed(ctx, parameters, auth.Proof); e != nil {
 		return nil, client.ID, e

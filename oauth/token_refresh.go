@@ -10,7 +10,8 @@ package oauth
 //
 // A confidential client proves itself at each use, and so does a public one whose family is bound to a key (RFC 9449 §5);
 // their tokens are not rotated, since each rotation is a chance to lose a session (§4.3.1 demands rotation or binding of
-// public clients only).
+// public clients only). A family that began without a key is bound by the rotation of its last free token: whoever comes
+// with a free token later, and without the key, holds it beside the key's holder, and that is reuse.
 
 import (
 	"bytes"
@@ -48,12 +49,8 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	if e := s.checkAlive(lineage, grant.resource); e != nil {
 		return nil, grant, e
 	}
-	// Before the check of reuse: who does not hold the key is not the one to end the family.
-	if e := checkKey(lineage.Family.KeyThumbprint, request.keyThumbprint); e != nil {
+	if e := s.checkHolder(ctx, client, grant.resource, lineage, request.keyThumbprint); e != nil {
 		return nil, grant, e
-	}
-	if isReuse(lineage, grant.resource) {
-		return nil, grant, s.reused(ctx, client, lineage)
 	}
 	if e := narrow(grant, lineage, request.scope); e != nil {
 		return nil, grant, e
@@ -69,10 +66,7 @@ func (s *Server) refresh(ctx context.Context, client *Client, request tokenReque
 	if e != nil {
 		return nil, grant, e
 	}
-	if e := s.bindFamily(ctx, client, lineage, request); e != nil {
-		return nil, grant, e
-	}
-	if response.RefreshToken, e = s.advance(ctx, client, grant.resource, lineage, request.refreshToken); e != nil {
+	if response.RefreshToken, e = s.advance(ctx, client, grant.resource, lineage, request); e != nil {
 		return nil, grant, e
 	}
 	return response, grant, nil
@@ -128,6 +122,19 @@ func refreshExpiry(t *RefreshToken, resource *Resource) time.Time {
 // isReuse reports whether a rotated token comes from somebody who is not its last holder.
 func isReuse(l *Lineage, resource *Resource) bool {
 	return l.Token.SuccessorHash != nil && (l.SuccessorUsed || resource.refreshGrace() == 0)
+}
+
+// checkHolder refuses whoever is not the one to use the token. Who comes without the key of a bound token does not end the
+// family; one of its free tokens does, since that was used and bound before.
+func (s *Server) checkHolder(ctx context.Context, client *Client, resource *Resource, l *Lineage, thumbprint string) *Error {
+	e := checkKey(l.Family.KeyThumbprint, thumbprint)
+	if e != nil && l.Token.SuccessorHash == nil {
+		return e
+	}
+	if e != nil || isReuse(l, resource) {
+		return s.reused(ctx, client, l)
+	}
+	return nil
 }
 
 // reused ends the family (§4.3.1), unless an administrator has said for this client that its installations live on: some
@@ -189,19 +196,20 @@ func narrow(grant *tokenGrant, l *Lineage, scope string) *Error {
 }
 
 // advance moves the chain on and returns the refresh token that the client holds from now on.
-func (s *Server) advance(ctx context.Context, client *Client, resource *Resource, l *Lineage, presented string) (string, *Error) {
+func (s *Server) advance(ctx context.Context, client *Client, resource *Resource, l *Lineage, request tokenRequest) (string, *Error) {
+	presented := request.refreshToken
 	ctx, cancel := finish(ctx)
 	defer cancel()
 	switch {
 	case l.Token.SuccessorHash != nil:
 		return s.successorAgain(ctx, resource, l, presented)
 	case client.Public() && l.Family.KeyThumbprint == "":
-		return s.rotate(ctx, client, resource, l, presented)
+		return s.rotate(ctx, client, resource, l, request)
 	}
 	now := s.now()
 	err := s.stores.Tokens.RenewRefreshToken(ctx, l.Token.Hash, now, now.Add(resource.refreshTokenLife()))
 	if errors.Is(err, ErrNotFound) {
-		return s.overtaken(ctx, client, resource, presented)
+		return s.overtaken(ctx, client, resource, request)
 	}
 	if err != nil {
 		return "", storeFailure("renew refresh token", err)
@@ -209,34 +217,13 @@ func (s *Server) advance(ctx context.Context, client *Client, resource *Resource
 	return presented, nil
 }
 
-// bindFamily binds the family of a public client to the key that its request proved (RFC 9449 §5), if it is not bound
-// yet: from then on its tokens are refreshed with that key alone.
-func (s *Server) bindFamily(ctx context.Context, client *Client, l *Lineage, request tokenRequest) *Error {
-	if request.keyThumbprint == "" || !client.Public() || l.Family.KeyThumbprint != "" {
-		return nil
-	}
-	err := s.stores.Tokens.BindFamily(ctx, l.Family.ID, request.keyThumbprint)
-	if errors.Is(err, ErrConflict) { // another request bound it first: to the same key, or this one is refused
-		now, e := s.lineage(ctx, client, request.refreshToken)
-		if e != nil {
-			return e
-		}
-		l.Family = now.Family
-		return checkKey(l.Family.KeyThumbprint, request.keyThumbprint)
-	}
-	if err != nil {
-		return storeFailure("bind family", err)
-	}
-	l.Family.KeyThumbprint = request.keyThumbprint
-	return nil
-}
-
-func (s *Server) rotate(ctx context.Context, client *Client, resource *Resource, l *Lineage, presented string) (string, *Error) {
+// rotate replaces the token. A key that the request proved binds the family from then on (RFC 9449 §5).
+func (s *Server) rotate(ctx context.Context, client *Client, resource *Resource, l *Lineage, request tokenRequest) (string, *Error) {
 	secret, hash, err := newSecret(s.cfg.Rand, prefixRefreshToken)
 	if err != nil {
 		return "", ServerError(err)
 	}
-	sealed, err := sealSuccessor(s.cfg.Rand, presented, secret)
+	sealed, err := sealSuccessor(s.cfg.Rand, request.refreshToken, secret)
 	if err != nil {
 		return "", ServerError(err)
 	}
@@ -244,19 +231,23 @@ func (s *Server) rotate(ctx context.Context, client *Client, resource *Resource,
 	successor := &RefreshToken{
 		Hash: hash, FamilyID: l.Family.ID, ParentHash: l.Token.Hash, CreatedAt: now, ExpiresAt: now.Add(resource.refreshTokenLife()),
 	}
-	err = s.stores.Tokens.RotateRefreshToken(ctx, l.Token.Hash, successor, sealed, now)
+	if request.keyThumbprint == "" {
+		err = s.stores.Tokens.RotateRefreshToken(ctx, l.Token.Hash, successor, sealed, now)
+	} else {
+		err = s.stores.Tokens.RotateAndBind(ctx, l.Token.Hash, successor, sealed, now, request.keyThumbprint)
+	}
 	switch {
 	case err == nil:
 		return secret, nil
 	case !errors.Is(err, ErrConflict):
 		return "", storeFailure("rotate refresh token", err)
 	}
-	return s.overtaken(ctx, client, resource, presented)
+	return s.overtaken(ctx, client, resource, request)
 }
 
 // overtaken answers after another request rotated the same token first: with its result, as if this one had come later.
-func (s *Server) overtaken(ctx context.Context, client *Client, resource *Resource, presented string) (string, *Error) {
-	l, e := s.lineage(ctx, client, presented)
+func (s *Server) overtaken(ctx context.Context, client *Client, resource *Resource, request tokenRequest) (string, *Error) {
+	l, e := s.lineage(ctx, client, request.refreshToken)
 	if e != nil {
 		return "", e
 	}
@@ -266,10 +257,10 @@ func (s *Server) overtaken(ctx context.Context, client *Client, resource *Resour
 	if l.Token.SuccessorHash == nil {
 		return "", storeFailure("rotate refresh token", errors.New("conflict, but no successor"))
 	}
-	if isReuse(l, resource) {
-		return "", s.reused(ctx, client, l)
+	if e := s.checkHolder(ctx, client, resource, l, request.keyThumbprint); e != nil {
+		return "", e
 	}
-	return s.successorAgain(ctx, resource, l, presented)
+	return s.successorAgain(ctx, resource, l, request.refreshToken)
 }
 
 // successorAgain gives the predecessor's holder the same successor. After the grace its life starts anew, as at any use.

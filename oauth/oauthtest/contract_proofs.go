@@ -1,6 +1,7 @@
 package oauthtest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,13 +29,40 @@ func runProofTests(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		t.Parallel()
 		f := newFixture(t)
 		g := approveUnbound(t, f)
-		oneWinner(t, oauth.ErrConflict, func(i int) error {
-			return f.Tokens.BindFamily(t.Context(), g.familyID, string(rune('a'+i)))
-		})
+		bind := func(presented []byte, key string) error {
+			next := &oauth.RefreshToken{Hash: secretHash(), FamilyID: g.familyID, ParentHash: presented, CreatedAt: Start, ExpiresAt: Start.Add(time.Hour)}
+			return f.Tokens.RotateAndBind(t.Context(), presented, next, []byte("sealed"), Start, key)
+		}
+		oneWinner(t, oauth.ErrConflict, func(i int) error { return bind(g.refresh.Hash, string(rune('a'+i))) })
 		l, err := f.Tokens.Lineage(t.Context(), g.refresh.Hash)
 		must(t, err)
 		same(t, 1, len(l.Family.KeyThumbprint))
-		wantIs(t, f.Tokens.BindFamily(t.Context(), newID(), "key"), oauth.ErrNotFound)
+		wantIs(t, bind(secretHash(), "key"), oauth.ErrNotFound)
+		wantIs(t, bind(l.Token.SuccessorHash, "key"), oauth.ErrConflict)
+		last, err := f.Tokens.Lineage(t.Context(), l.Token.SuccessorHash)
+		must(t, err)
+		same(t, true, last.Token.SuccessorHash == nil && last.Family.KeyThumbprint == l.Family.KeyThumbprint)
+	})
+	t.Run("DP-7 of twenty rotations at once, half of them with a key, one wins, and the family is as it left it", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t)
+		g := approveUnbound(t, f)
+		var bound atomic.Bool
+		oneWinner(t, oauth.ErrConflict, func(i int) error {
+			if i%2 == 0 {
+				_, err := rotate(t, f, g.familyID, g.refresh.Hash, Start)
+				return err
+			}
+			next := &oauth.RefreshToken{Hash: secretHash(), FamilyID: g.familyID, ParentHash: g.refresh.Hash, CreatedAt: Start, ExpiresAt: Start.Add(time.Hour)}
+			err := f.Tokens.RotateAndBind(t.Context(), g.refresh.Hash, next, []byte("sealed"), Start, "key")
+			if err == nil {
+				bound.Store(true)
+			}
+			return err
+		})
+		l, err := f.Tokens.Lineage(t.Context(), g.refresh.Hash)
+		must(t, err)
+		same(t, bound.Load(), l.Family.KeyThumbprint == "key")
 	})
 	t.Run("RT-2 renewing a token that was rotated is ErrNotFound", func(t *testing.T) {
 		t.Parallel()

@@ -121,6 +121,10 @@ func (m *Memory) RotateRefreshToken(ctx context.Context, presented []byte, succe
 		return err
 	}
 	defer unlock()
+	return m.rotate(presented, successor, sealed, at)
+}
+
+func (m *Memory) rotate(presented []byte, successor *oauth.RefreshToken, sealed []byte, at time.Time) error {
 	token := m.refresh[string(presented)]
 	switch {
 	case token == nil:
@@ -151,21 +155,20 @@ func (m *Memory) RenewRefreshToken(ctx context.Context, hash []byte, _, expires 
 	return nil
 }
 
-// BindFamily implements oauth.TokenStore.
-func (m *Memory) BindFamily(ctx context.Context, id, keyThumbprint string) error {
+// RotateAndBind implements oauth.TokenStore.
+func (m *Memory) RotateAndBind(ctx context.Context, presented []byte, successor *oauth.RefreshToken, sealed []byte, at time.Time, keyThumbprint string) error {
 	unlock, err := m.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	family := m.families[id]
-	switch {
-	case family == nil:
-		return oauth.ErrNotFound
-	case family.KeyThumbprint != "":
+	if token := m.refresh[string(presented)]; token != nil && m.families[token.FamilyID].KeyThumbprint != "" {
 		return oauth.ErrConflict
 	}
-	family.KeyThumbprint = keyThumbprint
+	if err := m.rotate(presented, successor, sealed, at); err != nil {
+		return err
+	}
+	m.families[successor.FamilyID].KeyThumbprint = keyThumbprint
 	return nil
 }
 
