@@ -38,6 +38,12 @@ func (m *memory) SaveHandshakes(_ context.Context, events []handshake.Event, _ f
 	return m.fail
 }
 
+func (m *memory) counts() (events, saves int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.events), m.saves
+}
+
 func start(m *memory) *handshake.Recorder {
 	return handshake.NewRecorder(handshake.Options{
 		Store: m, Now: func() time.Time { return now }, Rand: rand.Reader, Log: slog.New(slog.DiscardHandler),
@@ -79,18 +85,19 @@ func TestRecorderGathers(t *testing.T) {
 			r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge, OK: true, IP: "192.0.2.1", RequestID: fmt.Sprint(i)})
 			synctest.Wait() // the worker has taken it
 		}
-		if m.saves != 0 {
-			t.Errorf("%d saves before anything was gathered", m.saves)
+		if _, saves := m.counts(); saves != 0 {
+			t.Errorf("%d saves before anything was gathered", saves)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if m.saves != 1 || len(m.events) != 10 {
-			t.Errorf("%d events in %d saves, want 10 in 1", len(m.events), m.saves)
+		if events, saves := m.counts(); saves != 1 || events != 10 {
+			t.Errorf("%d events in %d saves, want 10 in 1", events, saves)
 		}
 		began := time.Now()
 		r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge, OK: true, IP: "192.0.2.2"})
-		if err := r.Close(context.Background()); err != nil || len(m.events) != 11 || !time.Now().Equal(began) {
-			t.Errorf("closing: %v, %d events, after %v", err, len(m.events), time.Since(began))
+		err := r.Close(context.Background())
+		if events, _ := m.counts(); err != nil || events != 11 || !time.Now().Equal(began) {
+			t.Errorf("closing: %v, %d events, after %v", err, events, time.Since(began))
 		}
 	})
 }
