@@ -462,7 +462,7 @@ func TestResetLinkForgets(t *testing.T) {
 func FuzzCode(f *testing.F) {
 	d := dbtest.Open(f, dbtest.SQLiteURL(f), dbtest.NewClock().Now)
 	fix := newFixture(f, d, dbtest.NewClock(), func(c *account.Config) {
-		c.SignIns = limit.NewSignIns(c.Now, noThrottle{}, limit.New(limit.Config{Now: c.Now}))
+		c.SignIns = limit.NewSignIns(c.Now, noThrottle{}, limit.New(limit.Config{Now: c.Now, Budgets: map[string]int{limit.SignInTries.Name: 1 << 30, limit.SignInsOverall.Name: 1 << 30}}))
 	})
 	p := fix.person(f, "ada@example.org")
 	s, _ := fix.signIn(f, p.Email, goodPassword)
