@@ -32,10 +32,13 @@ clients: ## Install the real MCP clients and AI apps that the end-to-end tests d
 	npm --prefix test/clients ci --ignore-scripts
 	npm --prefix test/apps ci --ignore-scripts
 
+fuzz: ## Run every fuzz target for FUZZTIME each (1m).
+	test/fuzz/run.sh $(or $(FUZZTIME),1m)
+
 bench: ## Measure against a bare MCP SDK server, interleaved.
 	go run ./bench
 
 docker: ## Build the container image.
 	docker build --build-arg VERSION=$(VERSION) -t gatehouse:$(VERSION) .
 
-.PHONY: help run build test test-all generate verify fmt lint clients bench docker
+.PHONY: help run build test test-all generate verify fmt lint clients fuzz bench docker

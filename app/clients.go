@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/url"
+	"strconv"
 
 	"gatehouse/app/audit"
 	"gatehouse/app/connection"
@@ -39,10 +40,12 @@ func (c *core) limitClient(ctx context.Context, clientID string, perMinute int, 
 	if !proven {
 		clientID += " " + limit.Network(handshake.AddressFrom(ctx))
 	}
+	key := clientID
 	if perMinute > 0 {
-		spec.Budget = perMinute
+		// A window of its own: the new limit holds at once, not when the old window closes.
+		spec.Budget, key = perMinute, clientID+" "+strconv.Itoa(perMinute)
 	}
-	result, err := c.limiter.Take(ctx, spec, clientID)
+	result, err := c.limiter.Take(ctx, spec, key)
 	if err != nil {
 		return oauth.TemporarilyUnavailable(err)
 	}

@@ -45,19 +45,24 @@ func (w *walker) steps() map[string]func(t *testing.T, value any) {
 		}
 	}
 	return map[string]func(*testing.T, any){
-		"issuer":                                func(t *testing.T, v any) { w.is(t, v, w.p.URL) },
-		"authorization_endpoint":                func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/authorize"); w.register(t, nil).connect(t) },
-		"token_endpoint":                        func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/token"); w.register(t, nil).connect(t) },
-		"registration_endpoint":                 func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/register"); w.register(t, nil) },
-		"jwks_uri":                              func(t *testing.T, v any) { decoded(t, send(t, "GET", v.(string), "")) },
-		"revocation_endpoint":                   w.revoke,
-		"introspection_endpoint":                w.introspect,
-		"pushed_authorization_request_endpoint": w.push,
-		"userinfo_endpoint":                     w.userInfo,
-		"protected_resources":                   w.resource,
-		"scopes_supported":                      w.scope,
-		"claims_supported":                      w.claim,
-		"acr_values_supported":                  w.acr,
+		"issuer":                                 func(t *testing.T, v any) { w.is(t, v, w.p.URL) },
+		"authorization_endpoint":                 func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/authorize"); w.register(t, nil).connect(t) },
+		"token_endpoint":                         func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/token"); w.register(t, nil).connect(t) },
+		"registration_endpoint":                  func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/register"); w.register(t, nil) },
+		"jwks_uri":                               func(t *testing.T, v any) { decoded(t, send(t, "GET", v.(string), "")) },
+		"revocation_endpoint":                    w.revoke,
+		"introspection_endpoint":                 w.introspect,
+		"pushed_authorization_request_endpoint":  w.push,
+		"userinfo_endpoint":                      w.userInfo,
+		"device_authorization_endpoint":          func(t *testing.T, v any) { w.is(t, v, w.p.URL+"/device_authorization"); w.device(t) },
+		"grant_management_endpoint":              w.grantEndpoint,
+		"grant_management_actions_supported":     w.grantAction,
+		"authorization_details_types_supported":  w.details,
+		"authorization_grant_profiles_supported": each(map[string]func(*testing.T){"urn:ietf:params:oauth:grant-profile:id-jag": w.asserted}),
+		"protected_resources":                    w.resource,
+		"scopes_supported":                       w.scope,
+		"claims_supported":                       w.claim,
+		"acr_values_supported":                   w.acr,
 		"prompt_values_supported": each(map[string]func(*testing.T){
 			"none": func(t *testing.T) { w.prompt(t, "none") }, "login": func(t *testing.T) { w.prompt(t, "login") }, "consent": func(t *testing.T) { w.prompt(t, "consent") },
 		}),
@@ -68,6 +73,9 @@ func (w *walker) steps() map[string]func(t *testing.T, value any) {
 		"grant_types_supported": each(map[string]func(*testing.T){
 			"authorization_code": func(t *testing.T) { w.register(t, nil).connect(t) },
 			"refresh_token":      func(t *testing.T) { c := w.register(t, nil); c.refresh(t, c.connect(t)) },
+			"client_credentials": w.machine,
+			"urn:ietf:params:oauth:grant-type:device_code": w.device,
+			"urn:ietf:params:oauth:grant-type:jwt-bearer":  w.asserted,
 		}),
 		"token_endpoint_auth_methods_supported":                    func(t *testing.T, v any) { c := w.authenticated(t, v, ""); c.refresh(t, c.connect(t)) },
 		"revocation_endpoint_auth_methods_supported":               func(t *testing.T, v any) { w.revokeBy(t, w.authenticated(t, v, "")) },
@@ -337,6 +345,10 @@ func (w *walker) resource(t *testing.T, v any) {
 // scope asks for one scope and looks for it in the answer; offline_access shows as a refresh token.
 func (w *walker) scope(t *testing.T, v any) {
 	asked := v.(string)
+	if slices.Contains(reservedScopes, asked) {
+		w.reservedScope(t, asked)
+		return
+	}
 	if asked == "email" {
 		asked = "openid email"
 	}

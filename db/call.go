@@ -58,24 +58,27 @@ func (d *DB) PrincipalByConnection(ctx context.Context, connectionID, familyID, 
 	if !isID(connectionID) || !isID(familyID) || !isText(jti) {
 		return nil, oauth.ErrNotFound
 	}
-	rows, err := d.query(ctx, selectPrincipal, jti, familyID, connectionID)
+	var p *home.Principal
+	err := d.readHot(ctx, selectPrincipal, []any{jti, familyID, connectionID}, func(rows rowSet) (err error) {
+		p, err = readPrincipal(rows, now, nil, func(*connectionFacts) (string, string) { return connectionID, familyID })
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read principal: %w", err)
 	}
-	defer rows.Close()
-	return readPrincipal(rows, now, nil, func(*connectionFacts) (string, string) { return connectionID, familyID })
+	return p, nil
 }
 
 // readPrincipal reads the rows of selectPrincipal or selectStored. more are the columns between the facts of the
 // connection and those of the location; ids names connection and family once the first row was read.
-func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connectionFacts) (connectionID, familyID string)) (*home.Principal, error) {
+func readPrincipal(rows rowSet, now time.Time, more []any, ids func(c *connectionFacts) (connectionID, familyID string)) (*home.Principal, error) {
 	var c connectionFacts
 	var l locationFacts
 	var p *home.Principal
 	dest := append(append([]any{&c.userID, &c.userName, &c.clientID, &c.scopes, &c.hidden, &c.details, &c.expires, &c.ended}, more...), l.columns()...)
 	for rows.Next() {
 		if err := rows.Scan(dest...); err != nil {
-			return nil, fmt.Errorf("read principal: %w", err)
+			return nil, err
 		}
 		if p == nil {
 			if c.ended || c.expires != nil && !c.expires.T.After(now) {
@@ -83,7 +86,7 @@ func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connec
 			}
 			var err error
 			if p, err = c.principal(ids(&c)); err != nil {
-				return nil, fmt.Errorf("read principal: %w", err)
+				return nil, err
 			}
 		}
 		if l.id.Valid {
@@ -91,7 +94,7 @@ func readPrincipal(rows *sql.Rows, now time.Time, more []any, ids func(c *connec
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read principal: %w", err)
+		return nil, err
 	}
 	if p == nil {
 		return nil, oauth.ErrNotFound

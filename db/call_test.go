@@ -182,9 +182,9 @@ func TestTouchConnection(t *testing.T) {
 }
 
 // benchHome is a connection with two locations among n connections.
-func benchHome(b *testing.B, n int) (*db.DB, *oauth.Connection, oauth.Redemption, *dbtest.Clock) {
+func benchHome(b *testing.B, url string, n int) (*db.DB, *oauth.Connection, oauth.Redemption, *dbtest.Clock) {
 	clock := dbtest.NewClock()
-	d := dbtest.Open(b, dbtest.SQLiteURL(b), clock.Now)
+	d := dbtest.Open(b, url, clock.Now)
 	s := seed{b, d}
 	user, client, homes := s.home(clock, 2)
 	for i := range n {
@@ -195,8 +195,14 @@ func benchHome(b *testing.B, n int) (*db.DB, *oauth.Connection, oauth.Redemption
 }
 
 func BenchmarkPrincipalByConnection(b *testing.B) {
-	d, c, r, clock := benchHome(b, 1000)
-	ctx := context.Background()
+	b.Run("sqlite", func(b *testing.B) { benchPrincipal(b, dbtest.SQLiteURL(b)) })
+	b.Run("postgres", func(b *testing.B) { benchPrincipal(b, dbtest.PostgresURL(b)) })
+}
+
+func benchPrincipal(b *testing.B, url string) {
+	d, c, r, clock := benchHome(b, url, 1000)
+	ctx, cancel := context.WithCancel(context.Background()) // a request's context can be cancelled
+	defer cancel()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := d.PrincipalByConnection(ctx, c.ID, r.FamilyID, "jti", clock.Now()); err != nil {
@@ -206,7 +212,7 @@ func BenchmarkPrincipalByConnection(b *testing.B) {
 }
 
 func BenchmarkRedeemCode(b *testing.B) {
-	d, c, _, clock := benchHome(b, 0)
+	d, c, _, clock := benchHome(b, dbtest.SQLiteURL(b), 0)
 	s := seed{b, d}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -220,7 +226,7 @@ func BenchmarkRedeemCode(b *testing.B) {
 }
 
 func BenchmarkRotateRefreshToken(b *testing.B) {
-	d, _, r, clock := benchHome(b, 0)
+	d, _, r, clock := benchHome(b, dbtest.SQLiteURL(b), 0)
 	ctx := context.Background()
 	presented, now := r.Refresh.Hash, clock.Now()
 	b.ReportAllocs()

@@ -14,6 +14,9 @@ func ExecForTest(d *DB, text string, args ...any) error {
 	return err
 }
 
+// SetBroadWordForTest makes a word broad that has this many hits.
+func SetBroadWordForTest(d *DB, hits int64) { d.broadWord = hits }
+
 // CountForTest gives the number of rows that a statement counts.
 func CountForTest(d *DB, text string, args ...any) (int, error) {
 	var n int

@@ -12,8 +12,9 @@ import (
 
 // inventoryTx is the inventory inside one transaction.
 type inventoryTx struct {
-	g       *gorm.DB
-	dialect string
+	g         *gorm.DB
+	dialect   string
+	broadWord int64
 }
 
 var (
@@ -21,19 +22,23 @@ var (
 	_ inventory.Writer = (*inventoryTx)(nil)
 )
 
+func (d *DB) inventoryTx(g *gorm.DB) *inventoryTx {
+	return &inventoryTx{g: g, dialect: d.dialect, broadWord: d.broadWord}
+}
+
 // ReadInventory runs fn on one unchanging state of the database.
 func (d *DB) ReadInventory(ctx context.Context, fn func(inventory.Reader) error) error {
 	var opts []*sql.TxOptions
 	if d.dialect == Postgres {
 		opts = append(opts, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	}
-	return d.r(ctx).Transaction(func(g *gorm.DB) error { return fn(&inventoryTx{g: g, dialect: d.dialect}) }, opts...)
+	return d.r(ctx).Transaction(func(g *gorm.DB) error { return fn(d.inventoryTx(g)) }, opts...)
 }
 
 // WriteInventory runs fn in the one transaction that changes a location and logs the change.
 func (d *DB) WriteInventory(ctx context.Context, b activity.Batch, log func() *activity.Log, fn func(inventory.Writer, *activity.Log) error) ([]activity.Record, error) {
 	return d.writeLogged(ctx, b, log, func(g *gorm.DB, l *activity.Log) error {
-		return fn(&inventoryTx{g: g, dialect: d.dialect}, l)
+		return fn(d.inventoryTx(g), l)
 	})
 }
 

@@ -190,7 +190,7 @@ func (t *inventoryTx) ClaimCode(code, subjectType, subjectID string, when time.T
 
 // createUnplaced gives a new location its place for things that were put nowhere.
 func (d *DB) createUnplaced(tx *gorm.DB, locationID string, when time.Time) error {
-	t := &inventoryTx{g: tx, dialect: d.dialect}
+	t := d.inventoryTx(tx)
 	for attempt := range 10 {
 		p := inventory.NewUnplaced(locationID, when, attempt)
 		free, err := t.ClaimCode(p.ShortCode, activity.Place, p.ID, when)

@@ -138,6 +138,53 @@ func (t *inventoryTx) Passes(f inventory.Filter, thingID string) (bool, error) {
 	return n == 1, nil
 }
 
+// broadWord is how many hits make a word broad. What has a broad word is found soonest by walking a location's things by
+// name until there are enough; what has a rarer one by looking at its hits alone.
+const broadWord = 10_000
+
+const (
+	hasWord = "EXISTS (SELECT 1 FROM search_tokens t WHERE t.thing_id = things.id AND t." + tokenIs + ")"
+	wordIn  = "search_tokens WHERE location_id IN ? AND " + tokenIs
+)
+
+// matching keeps what has all words.
+func (t *inventoryTx) matching(g *gorm.DB, f inventory.Filter, words []inventory.Word) (*gorm.DB, error) {
+	rarest, err := t.rarest(f, words)
+	if err != nil {
+		return nil, err
+	}
+	locations := onlyIDs(f.Locations)
+	for i, w := range words {
+		within := append([]any{locations}, tokenBounds(w)...)
+		switch {
+		case i == rarest: // a cross join keeps its order on SQLite, which knows no better without statistics
+			g = g.Table("(SELECT DISTINCT thing_id AS hit FROM "+wordIn+") AS hits CROSS JOIN things", within...).Where("things.id = hits.hit")
+		case rarest < 0 && len(locations) > 1: // no index has the things of several locations by name: all are looked at
+			g = g.Where("id IN (SELECT thing_id FROM "+wordIn+")", within...)
+		default:
+			g = g.Where(hasWord, tokenBounds(w)...)
+		}
+	}
+	return g, nil
+}
+
+// rarest gives the index of the word with the fewest hits, or -1 when all are broad. No more hits are counted than decide it.
+func (t *inventoryTx) rarest(f inventory.Filter, words []inventory.Word) (int, error) {
+	found, fewest := -1, t.broadWord
+	for i, w := range words {
+		var n int64
+		err := t.g.Raw("SELECT count(*) FROM (SELECT 1 FROM "+wordIn+" LIMIT ?) AS hits",
+			append(append([]any{onlyIDs(f.Locations)}, tokenBounds(w)...), fewest)...).Scan(&n).Error
+		if err != nil {
+			return 0, fmt.Errorf("count hits: %w", err)
+		}
+		if n < fewest {
+			found, fewest = i, n
+		}
+	}
+	return found, nil
+}
+
 // matchRow is what is read of a thing that has the words.
 type matchRow struct {
 	ID, NameKey, Lifecycle string
@@ -152,9 +199,8 @@ func (t *inventoryTx) MatchThings(f inventory.Filter, words []inventory.Word, qu
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range words {
-		g = g.Where("id IN (SELECT thing_id FROM search_tokens WHERE location_id IN ? AND "+tokenIs+")",
-			append([]any{onlyIDs(f.Locations)}, tokenBounds(w)...)...)
+	if g, err = t.matching(g, f, words); err != nil {
+		return nil, err
 	}
 	var rows []matchRow
 	err = g.Select("id, name_key, lifecycle, last_seen_at, place_id, container_id, placed_at, created_at").

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gatehouse/app/home"
 	"gatehouse/app/inventory"
 	"gatehouse/db"
 )
@@ -70,6 +71,43 @@ func TestSearchOrder(t *testing.T) {
 		for q, n := range map[string]int{"for": 0, "room": 0, "hammer room": 1, "master": 0, "drillm": 1} {
 			if hit, err := h.s.WhereIs(context.Background(), h.p, h.at, q); err != nil || len(hit) != n {
 				t.Errorf("KE-23 %q: %d hits, want %d (%v)", q, len(hit), n, err)
+			}
+		}
+	})
+}
+
+// TestSearchWays holds all ways to find the words to the same answer: from the rarest word, and by name for broad ones, in
+// one location and in two.
+func TestSearchWays(t *testing.T) {
+	eachHouse(t, func(t *testing.T, h *house) {
+		for _, name := range []string{"Saw", "Sand", "Sand paper", "Paper sack", "Saw blade sand", "Box"} {
+			h.thing(name)
+		}
+		h.trash("things", h.thing("Sand trashed").ID)
+		_, second := h.person("Eve")
+		both := *h.p
+		both.Locations = append(slices.Clone(h.p.Locations), access(second, home.Member))
+		for _, broad := range []int64{0, 2, 4, 10_000} {
+			db.SetBroadWordForTest(h.d, broad)
+			for query, want := range map[string][]string{
+				"sa":          {"Sand", "Sand paper", "Saw", "Saw blade sand", "Paper sack"},
+				"sand":        {"Sand", "Sand paper", "Saw blade sand"},
+				"sa pa":       {"Paper sack", "Sand paper"},
+				"sand saw bl": {"Saw blade sand"},
+				"sand nail":   {},
+			} {
+				for _, p := range []*home.Principal{h.p, &both} {
+					r, err := h.s.SearchThings(context.Background(), p, inventory.At{}, inventory.SearchInput{Query: query})
+					got := []string{}
+					for _, hit := range r.Items {
+						got = append(got, hit.Name)
+					}
+					slices.Sort(got)
+					slices.Sort(want)
+					if err != nil || !slices.Equal(got, want) {
+						t.Errorf("KE-22 %q, broad from %d, %d locations: %q, want %q (%v)", query, broad, len(p.Locations), got, want, err)
+					}
+				}
 			}
 		}
 	})

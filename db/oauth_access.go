@@ -91,16 +91,18 @@ const selectStored = `SELECT ` + principalColumns + `
 // PrincipalByAccessToken reads who acts with the access token of this hash, and the token itself, in one statement. The
 // errors are those of PrincipalByConnection. Whether the token has expired is the caller's to check.
 func (d *DB) PrincipalByAccessToken(ctx context.Context, hash []byte, now time.Time) (*home.Principal, *oauth.AccessToken, error) {
-	rows, err := d.query(ctx, selectStored, hash)
+	var a accessFacts
+	var p *home.Principal
+	var token *oauth.AccessToken
+	err := d.readHot(ctx, selectStored, []any{hash}, func(rows rowSet) (err error) {
+		p, err = readPrincipal(rows, now, a.columns(), func(c *connectionFacts) (string, string) {
+			token = a.filled(c.userID, c.clientID)
+			return token.ConnectionID, token.FamilyID
+		})
+		return err
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read principal: %w", err)
 	}
-	defer rows.Close()
-	var a accessFacts
-	var token *oauth.AccessToken
-	p, err := readPrincipal(rows, now, a.columns(), func(c *connectionFacts) (string, string) {
-		token = a.filled(c.userID, c.clientID)
-		return token.ConnectionID, token.FamilyID
-	})
-	return p, token, err
+	return p, token, nil
 }

@@ -47,7 +47,9 @@ type DB struct {
 	path      string // of SQLite's file
 	now       func() time.Time
 	stmts     statements
+	texts     texts
 	log       *slog.Logger
+	broadWord int64 // of searches
 	touch     touches
 	tokenUses tokenUses
 }
@@ -130,7 +132,7 @@ func openSQLite(ctx context.Context, o Options, path string) (*DB, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, &FileError{Path: path, Err: err}
 	}
-	d := &DB{dialect: SQLite, path: path, now: o.Now, log: logOf(o)}
+	d := &DB{dialect: SQLite, path: path, now: o.Now, log: logOf(o), broadWord: broadWord}
 	var err error
 	if d.write, d.wsql, err = d.sqlite(o, path, "_txlock=immediate"); err != nil {
 		return nil, &FileError{Path: path, Err: err}
@@ -201,7 +203,7 @@ func openPostgres(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &DB{dialect: Postgres, now: o.Now, log: logOf(o)}
+	d := &DB{dialect: Postgres, now: o.Now, log: logOf(o), broadWord: broadWord}
 	g, s, err := d.open(postgres.New(postgres.Config{DSN: withRuntime(o.URL)}), o.Log)
 	if err != nil {
 		return nil, unreachable(c, err)
@@ -224,7 +226,8 @@ func withRuntime(raw string) string {
 		return raw
 	}
 	q := u.Query()
-	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse"} {
+	for k, v := range map[string]string{"lock_timeout": "10000", "timezone": "UTC", "application_name": "gatehouse",
+		"jit": "off"} {
 		if !q.Has(k) {
 			q.Set(k, v)
 		}

@@ -38,7 +38,8 @@ func (d *DB) ReplaceDataKey(ctx context.Context, old, next []byte) (bool, error)
 
 // SealingCheck implements sealing.DataKeyStore.
 func (d *DB) SealingCheck(ctx context.Context) ([]byte, error) {
-	value, err := sealingValue(d.w(ctx), checkName)
+	// Not on the writing pool: preparing there what a transaction is about to prepare, each would wait for the other.
+	value, err := sealingValue(d.r(ctx), checkName)
 	return value, wrap("read sealing check", err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gatehouse/app/handshake"
@@ -21,6 +22,7 @@ type memory struct {
 	handshake.Store
 	mu     sync.Mutex
 	events []handshake.Event
+	saves  int
 	gate   chan struct{}
 	fail   error
 }
@@ -32,7 +34,14 @@ func (m *memory) SaveHandshakes(_ context.Context, events []handshake.Event, _ f
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.events = append(m.events, events...)
+	m.saves++
 	return m.fail
+}
+
+func (m *memory) counts() (events, saves int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.events), m.saves
 }
 
 func start(m *memory) *handshake.Recorder {
@@ -64,6 +73,33 @@ func TestRecorderNeverWaits(t *testing.T) {
 		t.Errorf("stored and dropped make %d", got)
 	}
 	r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge}) // after closing: nothing, and no panic
+}
+
+// Events that come one after the other share a transaction, and closing waits for no others.
+func TestRecorderGathers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		r := start(m)
+		for i := range 10 {
+			r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge, OK: true, IP: "192.0.2.1", RequestID: fmt.Sprint(i)})
+			synctest.Wait() // the worker has taken it
+		}
+		if _, saves := m.counts(); saves != 0 {
+			t.Errorf("%d saves before anything was gathered", saves)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if events, saves := m.counts(); saves != 1 || events != 10 {
+			t.Errorf("%d events in %d saves, want 10 in 1", events, saves)
+		}
+		began := time.Now()
+		r.Record(context.Background(), handshake.Event{Step: handshake.StepChallenge, OK: true, IP: "192.0.2.2"})
+		err := r.Close(context.Background())
+		if events, _ := m.counts(); err != nil || events != 11 || !time.Now().Equal(began) {
+			t.Errorf("closing: %v, %d events, after %v", err, events, time.Since(began))
+		}
+	})
 }
 
 func TestRecorderCountsFailures(t *testing.T) {
