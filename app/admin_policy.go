@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gatehouse/app/audit"
+	"gatehouse/app/connection"
 	"gatehouse/app/policy"
 	"gatehouse/oauth"
 )
@@ -139,7 +140,15 @@ func (a *Admin) SetClient(ctx context.Context, id string, rules ClientRules) (oa
 
 // ApproveClient lets a waiting client in.
 func (a *Admin) ApproveClient(ctx context.Context, id string) error {
-	err := missing(a.c.settings.Approve(ctx, id), "waiting client", id, "client list")
+	client, err := a.c.settings.Get(ctx, id)
+	switch {
+	case err != nil:
+		err = missing(err, "waiting client", id, "client list")
+	case client.PendingAt == nil:
+		err = missing(connection.ErrNotFound, "waiting client", id, "client list")
+	default:
+		err = missing(a.c.settings.Approve(ctx, id, *client.PendingAt), "waiting client", id, "client list")
+	}
 	return a.recorded(ctx, err, audit.Entry{Action: audit.ClientApproved, ClientID: id})
 }
 

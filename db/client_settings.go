@@ -36,12 +36,17 @@ func (d *DB) SaveClientSettings(ctx context.Context, id string, s oauth.ClientSe
 }
 
 // DecideClient implements connection.SettingsStore.
-func (d *DB) DecideClient(ctx context.Context, id string, blocked *time.Time) error {
+func (d *DB) DecideClient(ctx context.Context, id string, since, blocked *time.Time) error {
 	if !isText(id) {
 		return connection.ErrNotFound
 	}
-	n, err := d.exec(ctx, `UPDATE clients SET pending_at = NULL, blocked_at = coalesce(?, blocked_at) WHERE id = ? AND pending_at IS NOT NULL`,
-		d.tsPtr(blocked), id)
+	text, args := `UPDATE clients SET pending_at = NULL, blocked_at = coalesce(?, blocked_at) WHERE id = ? AND pending_at `, []any{d.tsPtr(blocked), id}
+	if since == nil {
+		text += `IS NOT NULL`
+	} else {
+		text, args = text+`= ?`, append(args, d.ts(*since))
+	}
+	n, err := d.exec(ctx, text, args...)
 	if err == nil && n != 1 {
 		err = connection.ErrNotFound
 	}

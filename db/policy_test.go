@@ -99,7 +99,11 @@ func TestClientSettingsStore(t *testing.T) {
 		if list, err := d.WaitingClients(ctx); err != nil || len(list) != 2 {
 			t.Errorf("DR-8 waiting %+v, %v", list, err)
 		}
-		if err := errors.Join(d.DecideClient(ctx, "gc_1", nil), d.DecideClient(ctx, "gc_2", &now)); err != nil {
+		other := c.PendingAt.Add(-time.Millisecond)
+		if err := d.DecideClient(ctx, "gc_1", &other, nil); !errors.Is(err, connection.ErrNotFound) {
+			t.Errorf("DR-8 approved what it was before: %v", err)
+		}
+		if err := errors.Join(d.DecideClient(ctx, "gc_1", c.PendingAt, nil), d.DecideClient(ctx, "gc_2", nil, &now)); err != nil {
 			t.Fatal(err)
 		}
 		for id, blocked := range map[string]bool{"gc_1": false, "gc_2": true} {
@@ -107,13 +111,13 @@ func TestClientSettingsStore(t *testing.T) {
 			if err != nil || c.PendingAt != nil || (c.BlockedAt != nil) != blocked {
 				t.Errorf("DR-8 decided %+v, %v", c, err)
 			}
-			if err := d.DecideClient(ctx, id, &now); !errors.Is(err, connection.ErrNotFound) {
+			if err := d.DecideClient(ctx, id, nil, &now); !errors.Is(err, connection.ErrNotFound) {
 				t.Errorf("DR-8 decided twice: %v", err)
 			}
 		}
 		for _, id := range []string{"nobody", "\x00"} {
 			_, err := d.OAuthClient(ctx, id)
-			for _, err := range []error{err, d.SaveClientSettings(ctx, id, want), d.DecideClient(ctx, id, nil)} {
+			for _, err := range []error{err, d.SaveClientSettings(ctx, id, want), d.DecideClient(ctx, id, nil, nil)} {
 				if !errors.Is(err, connection.ErrNotFound) {
 					t.Errorf("%q: %v", id, err)
 				}

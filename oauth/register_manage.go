@@ -79,8 +79,8 @@ func (s *Server) ReplaceRegistration(ctx context.Context, id, token string, body
 	}
 	changed := documentChanges(old, c)
 	c.Changes = markChanges(old.Changes, changed, s.now())
-	if len(changed) > 0 && p.Registration == RegistrationApproval {
-		c.PendingAt = &c.LastSeenAt // what was approved is not what it is now
+	if old.PendingAt != nil || len(changed) > 0 && p.Registration == RegistrationApproval {
+		c.PendingAt = waitsAnew(old, c.LastSeenAt) // what was seen or approved is not what it is now
 	}
 	err = s.stores.Clients.ReplaceClient(ctx, c)
 	if errors.Is(err, ErrNotFound) {
@@ -91,6 +91,15 @@ func (s *Server) ReplaceRegistration(ctx context.Context, id, token string, body
 	}
 	s.observeChanged(ctx, c, changed)
 	return s.manageable(newRegistration(c, secret), token), nil
+}
+
+// waitsAnew is the time since when a client waits that has changed. It is never the same twice: whoever approves a client
+// names what they saw by it.
+func waitsAnew(old *Client, now time.Time) *time.Time {
+	if old.PendingAt != nil && !now.After(*old.PendingAt) {
+		now = old.PendingAt.Add(time.Millisecond)
+	}
+	return &now
 }
 
 // DeleteRegistration answers DELETE (RFC 7592 §2.3).

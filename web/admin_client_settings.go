@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
@@ -22,7 +23,7 @@ import (
 type ClientSettings interface {
 	Get(ctx context.Context, id string) (*oauth.Client, error)
 	Save(ctx context.Context, id string, s oauth.ClientSettings) error
-	Approve(ctx context.Context, id string) error
+	Approve(ctx context.Context, id string, since time.Time) error
 	Refuse(ctx context.Context, id string) error
 	Waiting(ctx context.Context) ([]*oauth.Client, error)
 }
@@ -62,15 +63,26 @@ func waitingActions(ctx context.Context, v *visit, client *oauth.Client) []templ
 	name := clientName(ctx, client.Name, client.ID)
 	return []templates.AdminActionView{
 		{ID: "approve", Title: lang.T(ctx, "Approve"), Text: lang.T(ctx, "Lets people connect the app. Each of them still decides what it may do."),
-			Button: button(v, clientActionPath("approve", client.ID), purposeClient("approve", client.ID), lang.T(ctx, "Approve"), name)},
+			Button: button(v, approvePath(client), purposeClient("approve", client.ID), lang.T(ctx, "Approve"), name)},
 		{ID: "refuse", Title: lang.T(ctx, "Refuse"), Text: lang.T(ctx, "Blocks the app for everybody. Unblocking it later lets it in."),
 			Button: dangerButton(v, clientActionPath("refuse", client.ID), purposeClient("refuse", client.ID), lang.T(ctx, "Refuse"), name)},
 	}
 }
 
-// ApproveClient lets a client in that registered itself and waits.
+// approvePath names what is approved by the time since when the client waits: it waits anew with every change.
+func approvePath(client *oauth.Client) string {
+	return clientActionPath("approve", client.ID) + "&since=" + strconv.FormatInt(client.PendingAt.UnixMilli(), 10)
+}
+
+// ApproveClient lets a client in that registered itself and waits, as the administrator saw it.
 func (h *Handlers) ApproveClient(c echo.Context) error {
-	return h.decideClient(c, "approve", audit.ClientApproved, "approved", h.settings.Approve)
+	since, err := strconv.ParseInt(c.QueryParam("since"), 10, 64)
+	if err != nil {
+		return see(c, clientPath(c.QueryParam("id")))
+	}
+	return h.decideClient(c, "approve", audit.ClientApproved, "approved", func(ctx context.Context, id string) error {
+		return h.settings.Approve(ctx, id, time.UnixMilli(since).UTC())
+	})
 }
 
 // RefuseClient blocks a client that waits.
@@ -89,7 +101,7 @@ func (h *Handlers) decideClient(c echo.Context, action, entry, done string, do f
 		return err
 	}
 	if err := do(ctx, id); errors.Is(err, connection.ErrNotFound) {
-		return see(c, clientPath(id)) // somebody decided before
+		return see(c, clientPath(id)) // somebody decided before, or it has changed
 	} else if err != nil {
 		return err
 	}

@@ -87,12 +87,12 @@ func (s clientStore) SaveClientSettings(ctx context.Context, id string, settings
 	return nil
 }
 
-func (s clientStore) DecideClient(ctx context.Context, id string, blocked *time.Time) error {
+func (s clientStore) DecideClient(ctx context.Context, id string, since, blocked *time.Time) error {
 	c, err := s.OAuthClient(ctx, id)
 	if err != nil {
 		return err
 	}
-	if c.PendingAt == nil {
+	if c.PendingAt == nil || since != nil && !since.Equal(*c.PendingAt) {
 		return connection.ErrNotFound
 	}
 	s.memory.ChangeClient(id, func(c *oauth.Client) { c.PendingAt, c.BlockedAt = nil, blocked })

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,7 +162,11 @@ func TestRegistrationModesOverHTTP(t *testing.T) {
 	}
 	page := "/admin/clients/client?id=" + id
 	s.clients.add(id, "Test app")
-	if a := admin.press(t, page, "/admin/clients/approve?id="+id); a.status != http.StatusSeeOther {
+	waiting, err := s.memory.Client(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := admin.press(t, page, "/admin/clients/approve?id="+id+"&since="+strconv.FormatInt(waiting.PendingAt.UnixMilli(), 10)); a.status != http.StatusSeeOther {
 		t.Errorf("approve: %d", a.status)
 	}
 	if a := b.get(t, "/authorize?"+authorizeQuery(id).Encode()); a.status != http.StatusSeeOther {

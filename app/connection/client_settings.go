@@ -12,8 +12,8 @@ type SettingsStore interface {
 	OAuthClient(ctx context.Context, id string) (*oauth.Client, error)
 	SaveClientSettings(ctx context.Context, id string, s oauth.ClientSettings) error
 	// DecideClient lets a waiting client in, or blocks it from the time on, by one conditional UPDATE. ErrNotFound when the
-	// client does not wait.
-	DecideClient(ctx context.Context, id string, blocked *time.Time) error
+	// client does not wait, or waits since another time than the one that is given.
+	DecideClient(ctx context.Context, id string, since, blocked *time.Time) error
 	// WaitingClients lists the clients that wait, the longest waiting first.
 	WaitingClients(ctx context.Context) ([]*oauth.Client, error)
 }
@@ -43,15 +43,16 @@ func (c *ClientSettings) Save(ctx context.Context, id string, s oauth.ClientSett
 	return c.Store.SaveClientSettings(ctx, id, s)
 }
 
-// Approve lets a client in that waits.
-func (c *ClientSettings) Approve(ctx context.Context, id string) error {
-	return c.Store.DecideClient(ctx, id, nil)
+// Approve lets a client in that waits since the time that whoever approves it saw: with every change of what it says of
+// itself it waits anew. ErrNotFound when it does not, or has changed.
+func (c *ClientSettings) Approve(ctx context.Context, id string, since time.Time) error {
+	return c.Store.DecideClient(ctx, id, &since, nil)
 }
 
 // Refuse blocks a client that waits. Unblocking it later lets it in.
 func (c *ClientSettings) Refuse(ctx context.Context, id string) error {
 	now := c.Now()
-	return c.Store.DecideClient(ctx, id, &now)
+	return c.Store.DecideClient(ctx, id, nil, &now)
 }
 
 // Waiting lists the clients that wait.
