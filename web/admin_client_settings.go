@@ -138,7 +138,7 @@ func (h *Handlers) showClientSettings(c echo.Context, status int, client *oauth.
 			{Name: "keep_on_stale", Tick: &templates.ChoiceView{Value: "yes", Title: lang.T(ctx, "An old refresh token ends nothing"),
 				Detail: lang.T(ctx, "It is refused and noted in the log, but the installation stays signed in. For programs that share one stored token. A stolen token is then noticed later."), Ticked: s.KeepOnStale}},
 			{Name: "per_minute", Label: lang.T(ctx, "Requests a minute"), Type: "text", Value: limit,
-				Hint: lang.T(ctx, "All its people together, over all endpoints where it proves itself. Empty: 6000.")},
+				Hint: lang.T(ctx, "Of a client that proves itself, all its people together; of another one, each network by itself. Empty: 6000.")},
 		}}},
 	}))
 }
